@@ -1,5 +1,6 @@
 //! Claude-Code-Workflow: `.workflow/session_status.jsonl` with a line per session, and a folder per session
-//! with its state, plan and task files. Reads every known format version; leaves foreign content unchanged.
+//! with its state, plan and task files. Reads every known version of the format. Values that leftoff does not
+//! know stay unchanged.
 
 mod documents;
 mod fields;
@@ -38,17 +39,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The home of all sessions, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
-/// The registry, with a line per session.
+/// The registry: a file with a line per session.
 pub const REGISTRY: &str = "session_status.jsonl";
 /// A session's state file, below its folder.
 pub const STATE: &str = "workflow-session.json";
 /// The folder of a session's task files, below the session's folder.
 pub const TASKS: &str = ".task";
-/// Folders of later releases of the tool, in which the location of a session's folder says whether the
-/// session is active.
+/// The folder of unfinished sessions in later releases of the tool, in which a session is active or archived
+/// according to its folder.
 const ACTIVE: &str = "active";
 const ARCHIVES: &str = "archives";
-/// In later releases, a file with this prefix and a session's id marks the active session.
+/// The prefix of marker files in later releases. The file `.active-ID` marks the session ID as the active
+/// one.
 const MARKER: &str = ".active-";
 /// The maximum size of the registry: tens of thousands of sessions.
 const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
@@ -64,9 +66,10 @@ pub struct CcwSession {
     pub folder: String,
     pub ground: Ground,
     pub state: State,
-    /// The session's registry entry.
+    /// The session's line in the registry.
     pub line: Option<registry::Line>,
-    /// The phase in the format's own words: from the file, or inferred if the file has no valid one.
+    /// The phase in the format's own words. If the state file has no valid phase, it is inferred from other
+    /// values and files.
     pub phase: PhaseWord,
     pub stands: Stands,
     pub tasks: Tasks,
@@ -206,7 +209,8 @@ impl Layout for Ccw {
         }
     }
 
-    /// True for a readable file. A registry is always readable, because unreadable lines in it are skipped.
+    /// True if the content of a file is readable. The registry always counts as readable, because its
+    /// unreadable lines are skipped.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool {
         match path {
             REGISTRY => true,
@@ -236,7 +240,7 @@ impl Registry for Ccw {
 
     fn active(&self, tree: &Tree) -> Vec<SessionId> {
         let marked: Vec<&str> = tree.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
-        // If marker files exist, the tool goes by them alone.
+        // The tool ignores the registry if marker files exist.
         if !marked.is_empty() {
             return marked.into_iter().map(place::id_of).collect();
         }
@@ -254,7 +258,7 @@ impl Registry for Ccw {
 
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let mut survey = registry::check(tree.content(REGISTRY).unwrap_or_default(), is_there);
-        // In a project with marker files there is no registry, or the tool does not maintain it.
+        // In a project with marker files the registry is missing, or the tool does not maintain it.
         if !has_markers(tree) && registry::can_be_read(tree) {
             survey.unlisted = registry::unlisted(tree, is_there);
         }
@@ -286,9 +290,9 @@ fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
     vec![FileOp::Folder(format!("{folder}/{TASKS}")), FileOp::Create(plan)]
 }
 
-/// True if marker files say which session is active: some exist, or a release that creates them wrote the
-/// session without a registry. The releases after those have no marker files: a session's folder says whether
-/// it is active.
+/// True if marker files say which session is active. Two signs show this: the project has marker files, or a
+/// later release wrote the session below the home without a registry. In even later releases, which have no
+/// marker files, a session is active according to its folder.
 fn uses_markers(tree: &Tree, session: &CcwSession) -> bool {
     let is_later = session.state.is_readable && session.state.is_later;
     has_markers(tree) || (session.ground == Ground::Home && tree.get(REGISTRY).is_none() && is_later)
@@ -321,7 +325,8 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
         tree: folder.tree,
     };
     let stands = session_status::of(&sources, &mut warnings);
-    // The list of current tasks in the file of a finished session is out of date, and ignored.
+    // The state file of a finished session may still list current tasks. That list is out of date, and
+    // ignored.
     if stands != Stands::Completed && phase != PhaseWord::Complete && tasks.unread == 0 {
         tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
     }
@@ -342,7 +347,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
 }
 
 impl CcwSession {
-    /// The size of the work, from the session's own file or the registry.
+    /// The size of the work, from the session's state file or else from the registry.
     pub fn size(&self) -> Option<Size> {
         self.state.size.or(self.line.as_ref().and_then(|line| line.size))
     }
@@ -357,12 +362,12 @@ impl CcwSession {
             .unwrap_or(&self.name)
     }
 
-    /// A longer description in addition to the title.
+    /// The description, if it says more than the title.
     pub fn goal(&self) -> Option<&str> {
         self.state.description.as_deref().filter(|goal| *goal != self.title())
     }
 
-    /// Index of the current phase; one past the last when all are done.
+    /// The index of the current phase. The index after the last phase means that all phases are done.
     pub fn position(&self) -> usize {
         match self.phase.position() {
             last if last == PhaseWord::Review.position() && self.state.is_review_done => last + 1,

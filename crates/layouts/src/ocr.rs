@@ -1,5 +1,6 @@
 //! Open Code Review: `.ocr/sessions/{date}-{branch}/` with state.json, review rounds and map runs. Folders
-//! are authoritative for rounds; state.json for phase, status and times. A finished file changes neither.
+//! show which rounds and runs exist; state.json gives the phase, the status and the times. A file that a
+//! phase writes at its end does not change the phase.
 
 mod copied_times;
 mod history;
@@ -36,7 +37,7 @@ pub const SESSIONS: &str = ".ocr/sessions";
 /// The state file, below a session's folder.
 pub const STATE: &str = "state.json";
 
-/// Files that a session's folder may contain, in any release.
+/// Names that a session's folder may contain, in any release.
 const ARTIFACTS: [&str; 9] = [
     STATE,
     "discovered-standards.md",
@@ -49,7 +50,7 @@ const ARTIFACTS: [&str; 9] = [
     "final.md",
 ];
 
-/// Folders that identify the workflow if only one of the two exists.
+/// Folders that identify the workflow if only one of these folders exists.
 const OF_A_KIND: [&str; 2] = ["map", "rounds"];
 /// Plain data about the layout.
 static FACTS: Facts = Facts {
@@ -60,15 +61,16 @@ static FACTS: Facts = Facts {
     folders: &[".ocr"],
     workflows: &[REVIEW, MAP],
     shows: Shows::Workflows(&[(REVIEW, REVIEW_PHASES), (MAP, MAP_PHASES)]),
-    // A list of sessions reads only the state, because searching a thousand folders takes too long.
+    // A list of sessions reads only the state file, because searching a thousand folders takes too long.
     summary_files: &[STATE],
     reopened_in: None,
     // The user may write requirements.md before the session starts.
     may_be_there: &["requirements.md"],
-    // The tool takes every file in `reviews/` for a reviewer.
+    // The tool takes every file in `reviews/` for a reviewer, so leftoff archives no file in the session's
+    // folder.
     no_archives_in: Some(""),
     marker_prefix: None,
-    // Early releases kept the first round's files in the session's folder.
+    // Early releases stored the first round's files directly in the session's folder.
     older_places: &[OlderPlace {
         now: "rounds/round-1/",
         then: "",
@@ -85,9 +87,10 @@ static FACTS: Facts = Facts {
     pauses_active_only: false,
     counts_parts: false,
     edits_only_claim: false,
-    // The tool takes every folder for a session: a recreated one would appear beside the renamed one.
+    // The tool takes every folder for a session. If a renamed folder were recreated under its old name, the
+    // tool would show two sessions.
     goes_with_folder: true,
-    // Reviewers may write for any length of time.
+    // Reviewers may work for any length of time without writing a file.
     stalls_in_silence: true,
     taken_up_again: false,
     private: false,
@@ -119,7 +122,7 @@ impl Layout for Ocr {
 
     fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         let name = path.strip_prefix(SESSIONS)?.strip_prefix('/')?;
-        // Dot files and `tmp`, which other programs create among the sessions, are not sessions.
+        // Other programs create dot files and `tmp` among the sessions. These are not sessions.
         let is_session = is_folder && !name.starts_with('.') && !name.contains('/') && name != "tmp";
         is_session.then(|| Spot {
             id: id_of(name),
@@ -137,7 +140,7 @@ impl Layout for Ocr {
         };
         let mut rules: Vec<Rule> = ARTIFACTS.iter().flat_map(|name| own_folder(name)).collect();
         rules.extend([
-            // Other programs may keep a cache in the folder.
+            // Other programs may store a cache in the folder.
             Rule::folders(Fits::All, Role::Skip),
             Rule::files(Fits::Is(STATE.to_owned()), Role::State),
             Rule::files(Fits::Holds(rounds_and_runs::REVIEWS), Role::ReadIfWhole),
@@ -206,8 +209,8 @@ impl Layout for Ocr {
         crate::json::with_text(content, &["session_id"], name_of(from), name_of(to))
     }
 
-    /// Merges two versions of a file. A template for closing a session names no workflow; its phase may still
-    /// belong to only one of the two workflows.
+    /// Merges two versions of a file. The template with which the tool closes a session names no workflow, so
+    /// the workflow may have to be inferred from the phase.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8> {
         match merge {
             Merge::Dropped { base, theirs } if path == STATE => merge::merged(base, theirs),
@@ -220,7 +223,7 @@ impl Layout for Ocr {
         crate::json::object(content).is_ok()
     }
 
-    /// A question if neither the state nor any other file says anything about the session.
+    /// Asks where to resume if neither the state nor any other file says anything about the session.
     fn questions(&self, folder: &Folder<'_>) -> Vec<Question> {
         let is_artifact = |path: &str| !path.starts_with(STATE) && path != "requirements.md";
         let is_lost = !state::read(folder.tree, folder.now, &mut Vec::new()).is_readable
@@ -242,7 +245,7 @@ impl Layout for Ocr {
 impl QuickSummary for Ocr {
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
-        // If the state does not determine the workflow, other files must.
+        // If the state does not name the workflow, other files must identify it.
         let determines_kind =
             session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
         if !session.says_phase || !determines_kind {
@@ -272,14 +275,14 @@ impl OwnScreen for Ocr {
     }
 }
 
-/// The folders that identify the workflow if the state does not. Only their existence is tested, because
-/// every line of a list needs it.
+/// The folders that must be looked for if the state does not name the workflow. Only their existence is
+/// tested, because a list does this for every session.
 fn needed_for_a_summary(tree: &Tree) -> Vec<Need> {
     let needs = || OF_A_KIND.iter().map(|name| Need::Name((*name).to_owned())).collect();
     if mentions(tree, "workflow_type") { Vec::new() } else { needs() }
 }
 
-/// The tree without rounds and runs newer than the ones that the state names.
+/// The tree without rounds and runs that are newer than the ones that the state names.
 fn as_written(tree: &Tree) -> Tree {
     let said = state::of_tree(tree);
     let mut before = tree.clone();
@@ -295,8 +298,8 @@ fn as_written(tree: &Tree) -> Tree {
     before
 }
 
-/// True if the session's folder contains something of a session; a folder that cannot be read may contain
-/// one.
+/// True if a session's folder contains a file or folder of a session. An unreadable folder counts too,
+/// because it may contain one.
 fn holds_any(tree: &Tree) -> bool {
     ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
 }

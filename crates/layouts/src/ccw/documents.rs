@@ -1,4 +1,5 @@
-//! A session's documents beside its state: plan, lists, summaries, reviews. Which exist, and what they prove.
+//! A session's documents beside its state: plan, lists, summaries and reviews. Finds which of these documents
+//! exist, and which phases they prove.
 
 use super::phase_and_size_names::{PhaseWord, Size};
 use super::tasks::Tasks;
@@ -56,7 +57,8 @@ pub(super) fn files(tree: &Tree, folder: &str) -> Vec<String> {
     paths.filter(|path| tree.has_file(path)).collect()
 }
 
-/// The files of a session from another layout, with its plan renamed to what the tool expects.
+/// The files of a session from another layout. The plan is renamed to the file name that Claude-Code-Workflow
+/// expects.
 pub(super) fn with_plan(folder: &Folder<'_>) -> Tree {
     let at = super::place::folder_in(folder.spot, folder.tree);
     let (plan, native) = (format!("{at}/{PLAN}"), format!("{at}/{NATIVE_PLAN}"));
@@ -71,7 +73,7 @@ pub(super) fn has(documents: &[Document], path: &str) -> bool {
     documents.iter().any(|document| document.path == path && document.says_something)
 }
 
-/// The phase suggested by the files alone.
+/// The phase that the documents and tasks suggest. Used if the state file names no valid phase.
 pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Size>) -> PhaseWord {
     if has(documents, REVIEW) {
         return PhaseWord::Review;
@@ -85,7 +87,7 @@ pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Si
 /// The plan template of a new session.
 pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     let title = title.replace(['\r', '\n'], " ");
-    // The goal goes into a comment, so that the gate does not take it for a plan.
+    // The goal is written as a comment, because the gate would accept other text as a plan.
     let goal = goal.unwrap_or(&title).replace(['\r', '\n'], " ").replace("--", "- ");
     format!(
         "# Implementation plan: {title}\n\n\
@@ -96,8 +98,8 @@ pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     )
 }
 
-/// True if a document has content of its own. A plan needs a line that is neither a heading nor a comment, as
-/// its gate demands.
+/// True if a document has content of its own. A plan has content if a line is neither a heading nor a
+/// comment; its gate demands the same.
 fn says_something(tree: &Tree, path: &str, is_plan: bool) -> bool {
     match tree.content(path) {
         Some(content) if is_plan => {

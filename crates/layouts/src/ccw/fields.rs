@@ -57,7 +57,7 @@ impl Fields<'_> {
         Some(texts)
     }
 
-    /// A time as somebody wrote it: accepted even if it is in the future, which is reported.
+    /// A time in a file of another tool. A time in the future is accepted and reported.
     pub fn time(&mut self, path: &[&str]) -> Option<Timestamp> {
         let text = self.text(path)?;
         let Some(time) = time_of(&text) else {
@@ -73,7 +73,8 @@ impl Fields<'_> {
         paths.iter().find_map(|path| self.time(path))
     }
 
-    /// Reports a value that is not an object, because the keys below it would otherwise seem to be missing.
+    /// Reports a value that is not an object. Without this report, the keys below the value would only seem
+    /// to be missing.
     pub fn is_object(&mut self, path: &[&str]) {
         if let Some(other) = self.get(path).filter(|value| !value.is_null() && !value.is_object()) {
             let what = wrong(other, Type::Object);
@@ -113,7 +114,7 @@ pub(super) fn at<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a V
     object.get(*last)
 }
 
-/// Parses a time as people and models write it; without a zone it counts as UTC.
+/// Parses a time as people and models write it. A time without a zone is read as UTC.
 pub(super) fn time_of(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let zoned = |local: DateTime| local.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());

@@ -1,4 +1,5 @@
-//! Health checks of a session's files and phases, before the session continues. Changes nothing.
+//! Health checks of a session's files and phases, made before the session continues. The checks change
+//! nothing.
 
 use super::documents::{self, PLAN};
 use super::phase_and_size_names::PhaseWord;
@@ -9,7 +10,8 @@ use crate::layout::Health;
 use model::hint::Hint;
 use model::words;
 
-/// Check of the list of completed phases; present only if the list contradicts the current phase.
+/// The name of the check of the list of completed phases. The check appears only if the list contradicts the
+/// current phase.
 pub(super) const COMPLETED_PHASES: &str = "completed phases";
 
 /// The health checks of a session. The registry is not checked if marker files say which session is active.
@@ -61,7 +63,8 @@ fn files(session: &CcwSession) -> Health {
     Health { check: "documents", is_well: true, found, phase: None, remedy: None }
 }
 
-/// The precondition of each phase: a plan, tasks to work on, an implementation to review.
+/// The health check that belongs to the current phase: the plan document while planning, the current tasks
+/// while implementing, and the finished implementation while reviewing.
 fn phase(session: &CcwSession) -> Health {
     match session.phase {
         PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Plan => plan(session),
@@ -72,7 +75,7 @@ fn phase(session: &CcwSession) -> Health {
 
 fn plan(session: &CcwSession) -> Health {
     let is_there = session.documents.iter().any(|document| document.path == PLAN && document.files > 0);
-    // No plan exists before planning starts; in later releases, none exists until planning is done.
+    // Early: before planning starts no plan exists; in later releases, no plan exists until planning is done.
     let is_early = session.state.is_later || session.phase != PhaseWord::Plan;
     let found = match (is_there, documents::has(&session.documents, PLAN)) {
         (_, true) => format!("{PLAN} exists"),
@@ -94,7 +97,8 @@ fn below_project(session: &CcwSession) -> String {
 fn implementation(session: &CcwSession) -> Health {
     let open = session.tasks.tasks.iter().filter(|task| !task.is_over()).count();
     let found = if open == 0 { "it is complete".to_owned() } else { unfinished(open) };
-    let remedy = (open > 0).then(|| Hint::new("go back to them: ").run_here(words!["rollback", "implement"]));
+    let remedy = (open > 0)
+        .then(|| Hint::new("go back to the implementation: ").run_here(words!["rollback", "implement"]));
     Health { check: "implementation", is_well: open == 0, found, phase: Some("implement"), remedy }
 }
 
@@ -129,10 +133,11 @@ fn active_tasks(session: &CcwSession) -> Health {
     Health { check: "active tasks", is_well: true, found, phase: None, remedy: None }
 }
 
-/// A failed check if the list of completed phases contradicts the current phase: the list contains a phase
-/// that is not over, or lacks an earlier phase that nothing else proves. An empty list contradicts nothing.
+/// A failed check if the list of completed phases contradicts the current phase. The list contradicts it in
+/// two ways: a phase on the list is not over, or an earlier phase is neither on the list nor proven by other
+/// files. An empty list contradicts nothing.
 fn contradiction(session: &CcwSession) -> Option<Health> {
-    // When the last phase is completed, it is on the list and still the current phase.
+    // A completed last phase is both on the list and still the current phase.
     let last = PhaseWord::STEPS.last().filter(|last| last.0 == session.phase);
     let current = PhaseWord::STEPS.get(session.position()).or(last)?;
     let listed = |word: PhaseWord| session.state.completed.contains(&word);
@@ -147,18 +152,18 @@ fn contradiction(session: &CcwSession) -> Option<Health> {
         (Some(missing), _) => (
             missing.1,
             format!(
-                "{} is missing from them, but the current phase is {}",
+                "{} is missing from the list, but the current phase is {}",
                 missing.0.word(),
                 current.0.word()
             ),
         ),
         (None, Some(early)) => (
             current.1,
-            format!("they include {}, but the current phase is {}", early.0.word(), current.0.word()),
+            format!("the list includes {}, but the current phase is {}", early.0.word(), current.0.word()),
         ),
         (None, None) => return None,
     };
-    let remedy = Some(Hint::new("restart it: ").run_here(words!["rollback", concerned]));
+    let remedy = Some(Hint::new("restart that phase: ").run_here(words!["rollback", concerned]));
     Some(Health { check: COMPLETED_PHASES, is_well: false, found, phase: Some(concerned), remedy })
 }
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// The files do not say why a session is paused.
+/// The reason recorded for a paused session, because its files give none.
 const PAUSED: &str = "paused, as its files say";
 const BLOCKED: &str = "blocked, as its file says";
 /// The item field that distinguishes a cancelled task from a completed one.
@@ -48,7 +48,7 @@ pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
 }
 
 /// When the session started. If the files contain no time, the modification time of the state file is used,
-/// so that repeated reads agree.
+/// so that repeated reads give the same start.
 fn begin(session: &CcwSession, folder: &Folder<'_>) -> Timestamp {
     let registered = session.line.as_ref().and_then(|line| line.created);
     let written = folder.tree.modified(&format!("{}/{STATE}", session.folder));
@@ -69,8 +69,8 @@ fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
         .fold(begin, Timestamp::max)
 }
 
-/// When the tool made this session the active one without changing the session's own file: the time of the
-/// file that shows the switch.
+/// When the tool made this session active without changing the session's state file: the time of the registry
+/// or marker file that shows the change.
 fn switched_at(session: &CcwSession, folder: &Folder<'_>) -> Option<Timestamp> {
     let own = session.state.status.as_deref().and_then(Word::parse);
     if session.stands != Stands::Active || !matches!(own, Some(Word::Paused | Word::Completed)) {
@@ -137,7 +137,7 @@ fn is_plan_skipped(session: &CcwSession) -> bool {
     session.size() == Some(Size::Simple) && !has_plan && !session.state.completed.contains(&PhaseWord::Plan)
 }
 
-/// True if other files prove that a phase was done, or that the session has no such phase.
+/// True if files other than the state file prove that a phase was done, or if the session skips the phase.
 pub(super) fn is_shown(session: &CcwSession, word: PhaseWord) -> bool {
     shown(session, word).is_some() || (word == PhaseWord::Plan && is_plan_skipped(session))
 }
@@ -158,8 +158,7 @@ fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
     }
 }
 
-/// The gate's report if all tasks that were read are done. It is missing from a one-line summary, for which
-/// no tasks are read.
+/// The gate's report if all tasks are done. A one-line summary reads no tasks, and so has no such report.
 fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
     let tasks = &session.tasks.tasks;
     let total = session.tasks.count();
@@ -173,7 +172,7 @@ fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
             needed: None,
             help: None,
         };
-        // Task files are claims by the tool, not proofs.
+        // Task files are what the tool claims, not what leftoff checked.
         AttemptReport { checks: vec![check], claimed_items: true, ..AttemptReport::default() }
     })
 }
@@ -236,8 +235,8 @@ fn fields(task: &Task) -> BTreeMap<String, Value> {
     fields
 }
 
-/// The order of each task among its siblings: by the number at the end of its id if these are distinct,
-/// otherwise as listed.
+/// The order of each task among its siblings: by the number at the end of its id. If two siblings have the
+/// same number, the order of the list is used.
 fn orders(tasks: &[Task]) -> BTreeMap<String, u32> {
     let mut siblings: BTreeMap<Option<String>, Vec<&ItemId>> = BTreeMap::new();
     for task in tasks {
@@ -287,8 +286,8 @@ fn lifecycle(session: &CcwSession, end: Timestamp, events: &mut Vec<Dated>) {
     events.push(Dated { at, event });
 }
 
-/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
-/// Parsed once, because a list may contain a thousand sessions.
+/// The built-in workflow. Its definition has no mistakes, because tests check it. It is parsed only once,
+/// because a list may contain a thousand sessions.
 fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static WORKFLOW_READ: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = WORKFLOW_READ.get_or_init(|| {

@@ -35,8 +35,8 @@ impl PhaseWord {
         Self::ALL.into_iter().find(|phase| phase.word().eq_ignore_ascii_case(text.trim()))
     }
 
-    /// The position of the phase in the workflow: steps before a plan count as planning, work without a plan
-    /// as implementing. One past the last if nothing remains.
+    /// The position of the phase in the workflow. The steps before a plan count as planning, and work without
+    /// a plan counts as implementing. The position after the last phase means that nothing remains.
     pub fn position(self) -> usize {
         match self {
             Self::Init | Self::Brainstorm | Self::Plan => 0,

@@ -1,5 +1,5 @@
 //! Where sessions are, which of their files matter, and how new sessions are named. An id is always checked
-//! before it becomes part of a path.
+//! before it is used in a path.
 
 use super::documents::NATIVE_PLAN;
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, MOST_OF_THE_REGISTRY, REGISTRY, STATE, TASKS};
@@ -51,12 +51,14 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
         path: path.to_owned(),
         home: HOME.to_owned(),
         workspace: path.to_owned(),
-        // A folder with a session's prefix is a session; any other needs a state file.
+        // A folder whose name starts with the prefix is a session. A folder with another name is a session
+        // only if it contains a state file.
         known_by: (!name.starts_with(PREFIX)).then(|| format!("{path}/{STATE}")),
     })
 }
 
-/// A session outside the usual places, known only from the registry: it needs the prefix and a state file.
+/// A session outside the usual places, which is known only from the registry. Its folder needs the prefix and
+/// a state file.
 fn elsewhere(path: &str, is_folder: bool) -> Option<Spot> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_below = !path.split('/').any(|part| part.is_empty() || part == "." || part == "..");
@@ -70,17 +72,17 @@ fn elsewhere(path: &str, is_folder: bool) -> Option<Spot> {
     })
 }
 
-/// True for a session outside the places in which the tool looks without a registry.
+/// True for a session outside the usual places, so that only the registry leads to it.
 fn is_elsewhere(spot: &Spot) -> bool {
     !places_of(name_of(spot)).contains(&spot.path)
 }
 
-/// True if the session exists.
+/// True if the session's folder exists and contains the file by which it is recognised, if any.
 pub(super) fn is_there(spot: &Spot, is_there: &dyn Fn(&str) -> bool) -> bool {
     is_there(&spot.path) && spot.known_by.as_ref().is_none_or(|file| is_there(file))
 }
 
-/// Every possible path of a session with this name, below the project's folder.
+/// Every usual path of a session with this name, below the project's folder.
 pub(super) fn places_of(name: &str) -> [String; 3] {
     [format!("{HOME}/{name}"), format!("{HOME}/{ACTIVE}/{name}"), format!("{HOME}/{ARCHIVES}/{name}")]
 }
@@ -90,7 +92,8 @@ pub(super) fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The current folder of a session below the home, even if somebody moved it.
+/// The current folder of a session, relative to the home. Found even if somebody moved it to another of the
+/// usual places.
 pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     let own = spot.folder();
     if is_elsewhere(spot) {
@@ -103,7 +106,7 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     candidates.into_iter().find(is_there).unwrap_or(own)
 }
 
-/// Reports a home in which nothing is recognised: to say that it has no sessions could be wrong.
+/// Reports a home in which no name is recognised: it may contain sessions of an unknown format.
 pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_known = |name: &str| {
         name.starts_with(PREFIX)
@@ -118,7 +121,7 @@ pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option
     Some(Problem::of_file("", What::Registry(OfRegistry::Strangers { prefix: PREFIX, names })))
 }
 
-/// Reports marker files of missing sessions: while such a file exists, every session counts as paused.
+/// Reports marker files of missing sessions. While such a file exists, every session is considered paused.
 pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Problem> {
     let is_stray = |name: &&str| !places_of(name).iter().any(|path| is_there(path));
     let marked = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).filter(is_stray);
@@ -138,7 +141,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         Rule { most: MOST_OF_THE_REGISTRY, ..Rule::both(Fits::Is(REGISTRY.to_owned()), Role::Shared) },
         Rule::files(Fits::Is(marker.clone()), Role::Marker),
         Rule::folders(Fits::Is(marker.clone()), Role::Skip),
-        // The home itself, which contains the folders of all sessions.
+        // This is the home itself, which contains the folders of all sessions.
         Rule::both(Fits::Is(String::new()), Role::Listed),
         Rule::folders(Fits::Is(ACTIVE.to_owned()), Role::Listed),
         Rule::folders(Fits::Is(ARCHIVES.to_owned()), Role::Listed),
@@ -157,7 +160,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         path,
     };
     FileRules {
-        // A moved session is in one of these folders.
+        // Somebody may have moved the session to one of these folders.
         roots: folders.iter().cloned().chain([REGISTRY.to_owned(), marker]).collect(),
         // The tool archives a session by moving its folder.
         places: Places {
@@ -168,8 +171,8 @@ pub(super) fn files(spot: &Spot) -> FileRules {
     }
 }
 
-/// The lifecycles of sessions in a place. In later releases, archives hold finished sessions, and the active
-/// folder holds all others.
+/// The lifecycles of sessions in a place. In later releases, archives contain finished sessions, and the
+/// active folder contains all others.
 fn lifecycles(ground: Ground) -> &'static [&'static str] {
     match ground {
         Ground::Home => &[],
@@ -193,9 +196,9 @@ fn own_files(folder: &str) -> Vec<Rule> {
     ]
 }
 
-/// The location of a new session. It is the folder for active sessions if the project has this folder,
-/// because the tool looks there, and for an export to an empty project, because the release used there is
-/// unknown. Otherwise it is the home.
+/// The location of a new session: the folder of active sessions if the project has this folder, because the
+/// tool looks there. The same folder is used for an export to an empty project, because the release used
+/// there is unknown. Otherwise the location is the home.
 pub(super) fn of_new(new: &NewSession<'_>) -> Result<Spot, Unplaced> {
     let is_taken = |name: &str| places_of(name).iter().any(|path| (new.is_taken)(path));
     let name = match new.name {
@@ -268,7 +271,7 @@ fn shortened(slug: &str, most: usize) -> String {
     short.trim_end_matches('-').to_owned()
 }
 
-/// A name that is not taken: with a number only if the plain name is taken.
+/// A name that no session has. A number is added only if the plain name is taken.
 fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{PREFIX}{slug}");
     if !is_taken(&first) {
@@ -284,7 +287,7 @@ fn with_number(slug: &str, number: u32) -> String {
     format!("{PREFIX}{short}{suffix}")
 }
 
-/// The location of a session whose name is taken: beside the session of that name, with a number added.
+/// The location of a session whose name is taken: next to the session of that name, with a number added.
 fn numbered(beside: &Spot, number: u32) -> Result<Spot, Unplaced> {
     let (place, name) = beside.path.rsplit_once('/').unwrap_or(("", &beside.path));
     let name = with_number(name.strip_prefix(PREFIX).unwrap_or(name), number);

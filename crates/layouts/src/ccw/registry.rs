@@ -1,5 +1,5 @@
-//! session_status.jsonl, a line per session: finds a session's line and changes only that line. A line that
-//! is not JSON belongs to somebody else and stays.
+//! session_status.jsonl has a line per session. This module finds a session's line and changes only that
+//! line. A line that is not JSON is not leftoff's, and stays.
 
 mod whole;
 
@@ -24,11 +24,11 @@ pub struct Line {
     pub description: Option<String>,
     pub created: Option<Timestamp>,
     pub size: Option<Size>,
-    /// The number of the session's lines; duplicates are merged when the registry is written.
+    /// How many lines the session has. Duplicates are merged when the registry is written.
     pub count: usize,
 }
 
-/// A session's registry entry; if the session has several lines, the last one counts.
+/// A session's registry entry. If the session has several lines, the last line is read.
 pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> Option<Line> {
     let bytes = match tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -87,12 +87,12 @@ fn unreadable(why: Why) -> Problem {
     Problem::of_file(REGISTRY, What::Unreadable { why, then: Then::Nothing })
 }
 
-/// The content for a session's line.
+/// The content of a session's line.
 pub(super) struct Entered<'a> {
     pub name: &'a str,
     /// The session's folder, below the project's folder.
     pub directory: &'a str,
-    /// Always written; the fields below are written only if the line lacks them.
+    /// Written even if the line has a status. The fields after it are written only if the line lacks them.
     pub status: &'a str,
     pub is_status_kept: bool,
     pub description: &'a str,
@@ -100,7 +100,7 @@ pub(super) struct Entered<'a> {
     pub size: Option<Size>,
 }
 
-/// The registry with this session's line updated; `None` if it needs no change.
+/// The registry with this session's line updated. `None` if the registry needs no change.
 pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> {
     let all: Vec<&[u8]> = lines(bytes).collect();
     let own: Vec<usize> = (0..all.len()).filter(|at| is_about(all[*at], entered.name)).collect();
@@ -130,8 +130,8 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     Some(written)
 }
 
-/// True if a line names another known place than the session's folder. Any other path in a line is its
-/// author's choice.
+/// True if a line names a usual place that is not the session's folder. Any other path in a line is left as
+/// its author wrote it.
 fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     let fields = object(line).unwrap_or_default();
     let said = fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'));
@@ -140,8 +140,8 @@ fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     })
 }
 
-/// Another writer's registry, with fields of ours restored in lines from which the writer dropped them. A
-/// deleted line stays deleted: each session's own write decides whether to list it.
+/// Another writer's registry, in which changed lines get back the fields that the writer dropped. A deleted
+/// line stays deleted: the next write of its session decides whether to add it again.
 pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let before: BTreeSet<&[u8]> = lines(base).collect();
     let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
@@ -179,12 +179,12 @@ pub(super) fn renamed(bytes: &[u8], name: &str, (new, directory): (&str, &str)) 
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// `onto` with the new lines of every session whose lines differ between `base` and `theirs`. Each of these
-/// sessions gets a single line, because with several lines the last one counts, even if it is older.
+/// `onto`, with the new lines of every session whose lines differ between `base` and `theirs`. Each of these
+/// sessions gets a single line, because the last of several lines is read, even if it is older.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let names = changed_between(base, theirs);
     let present = by_name(onto, &names);
-    // In one pass, because somebody may have added thousands of sessions.
+    // All lines are compared in one pass, because somebody may have added thousands of sessions.
     let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for (name, own) in by_name(theirs, &names) {
         if present.get(&name) != Some(&own)
@@ -222,7 +222,7 @@ pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     appended(&merged, &left.chain(added).collect::<Vec<_>>())
 }
 
-/// Sessions whose lines, or number of lines, differ.
+/// The names of sessions whose lines, or number of lines, differ between the two registries.
 fn changed_between(base: &[u8], theirs: &[u8]) -> BTreeSet<String> {
     let (before, after) = (counted(base), counted(theirs));
     let all: BTreeSet<&[u8]> = before.keys().chain(after.keys()).copied().collect();
@@ -239,7 +239,7 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// The lines of each of these sessions, without line endings.
+/// The lines of each named session, without line endings.
 fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
     let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
     for line in lines(bytes).map(<[u8]>::trim_ascii) {
@@ -250,7 +250,7 @@ fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Ve
     found
 }
 
-/// A session's last line, completed with fields that only the session's earlier lines have.
+/// A session's last line. Fields that only the session's earlier lines have are added to it.
 fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
     let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
     earlier.iter().rev().fold(last.to_vec(), missing)
@@ -262,7 +262,7 @@ fn new_and_broken<'a>(base: &[u8], theirs: &'a [u8], onto: &[u8]) -> Vec<&'a [u8
     new.filter(|line| object(line).as_ref().and_then(name_in).is_none()).collect()
 }
 
-/// The position of each session's last line.
+/// The position of each session's last line in the registry.
 fn last_places(bytes: &[u8]) -> BTreeMap<String, usize> {
     let named =
         lines(bytes).enumerate().filter_map(|(at, line)| Some((name_in(&object(line)?)?.to_owned(), at)));
@@ -273,7 +273,7 @@ fn is_about(line: &[u8], name: &str) -> bool {
     mentions(line, name) && object(line).is_some_and(|fields| name_in(&fields) == Some(name))
 }
 
-/// Lines including their line endings.
+/// The registry's lines, including their line endings.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
@@ -286,8 +286,8 @@ fn is_blank(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|text| text.trim().trim_start_matches('\u{feff}').is_empty())
 }
 
-/// Lines that contain this word, with their numbers. Searches the whole text at once: a list of a thousand
-/// sessions does this a thousand times.
+/// Lines that contain this word, with their line numbers. Searches the whole text at once, because a list of
+/// a thousand sessions searches it a thousand times.
 fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return lines(bytes).zip(1..).filter(|(line, _)| mentions(line, word)).collect();
@@ -305,12 +305,12 @@ fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     found
 }
 
-/// True if a line may belong to a session: a cheap test, so that few lines need to be parsed.
+/// True if a line may belong to a session. This test is cheap, so that few lines need to be parsed.
 fn mentions(line: &[u8], name: &str) -> bool {
     String::from_utf8_lossy(line).contains(name)
 }
 
-/// The name of a line's session: from the id in the line, or else from its folder.
+/// The name of a line's session: from the id in the line, or else from the folder in the line.
 fn name_in(fields: &Map<String, Value>) -> Option<&str> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("id").or_else(|| text("directory")?.trim_end_matches('/').rsplit('/').next())
@@ -333,7 +333,7 @@ fn new_line(entered: &Entered<'_>) -> String {
     Value::Object(new_fields(entered)).to_string()
 }
 
-/// Appends lines, with the line endings that the registry uses.
+/// Appends lines with the registry's kind of line ending.
 fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut written = bytes.to_vec();

@@ -1,5 +1,5 @@
-//! A session's status from four sources: the place of its folder, its state file, the registry, and marker
-//! files. The sources may disagree.
+//! A session's status from four sources: its folder, its state file, the registry, and marker files. The
+//! sources may disagree.
 
 use super::place::Ground;
 use super::registry::Line;
@@ -33,7 +33,7 @@ impl Word {
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
             word if Self::ACTIVE.contains(&word) => Some(Self::Active),
-            // Inactive is what a session is between its creation and its activation.
+            // A session is `inactive` from its creation until it is activated.
             "paused" | "interrupted" | "inactive" => Some(Self::Paused),
             "completed" | "archived" => Some(Self::Completed),
             _ => None,
@@ -80,8 +80,8 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
             .filter_map(|(word, path)| Some((word?, path)))
             .collect();
     if statuses.is_empty() {
-        // A session without a status is active if its state file is readable. An unreadable session never
-        // pauses another one.
+        // A session without a status is active if its state file is readable. An unreadable session counts as
+        // paused, so that it never pauses another one.
         let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
         return with_details(word, sources.state);
     }
@@ -89,8 +89,8 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
     with_details(word, sources.state)
 }
 
-/// The status according to marker files: paused if only another session has a marker file, or if this
-/// session's was removed.
+/// The status according to marker files. Active if the session has a marker file; paused if only another
+/// session has one, or if this session's marker file was removed; otherwise `None`.
 fn marked(tree: &Tree, own: &str) -> Option<Word> {
     if tree.get(own).is_some() {
         return Some(Word::Active);
@@ -99,7 +99,8 @@ fn marked(tree: &Tree, own: &str) -> Option<Word> {
     (is_anothers || tree.is_taken_away(own)).then_some(Word::Paused)
 }
 
-/// The status in the source that was written last; without times, the status in the session's own file.
+/// The status in the source that was written last. If modification times are unknown, the status in the
+/// session's state file.
 fn latest(tree: &Tree, statuses: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
     let Some((first, rest)) = statuses.split_first() else { return Word::Active };
     let mut counts = *first;

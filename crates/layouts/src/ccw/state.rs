@@ -1,5 +1,5 @@
-//! Reads workflow-session.json as any writer and version of the tool writes it, and reports odd values.
-//! Ignores unknown keys.
+//! Reads workflow-session.json as any version of the tool writes it, and reports odd values. Ignores unknown
+//! keys.
 
 use super::STATE;
 use super::fields::{Fields, cut};
@@ -11,27 +11,28 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// The values of a state file; empty if nothing in the file is readable.
+/// The values of a state file. All are empty if the file is unreadable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// The file exists and is readable.
+    /// True if the state file exists and is readable.
     pub is_readable: bool,
-    /// The file was written by a later release: it has no `meta`, its times and status are at the top level,
-    /// and it does not name a phase.
+    /// True if a later release wrote the file. Such a file has no `meta`, has its times and status at the top
+    /// level, and does not name a phase.
     pub is_later: bool,
     pub project: Option<String>,
     pub description: Option<String>,
     pub size: Option<Size>,
     pub phase: Option<PhaseWord>,
-    /// The phase as written, if it is not a valid word.
+    /// The phase as written in the file, if it is not a valid word.
     pub odd_phase: Option<String>,
     /// The status as written, such as `implementing` or `interrupted`.
     pub status: Option<String>,
-    /// The file says that the last phase is done, although its phase word may still name it.
+    /// True if the file says that the review, the last phase, is done. The file may still name it as the
+    /// current phase.
     pub is_review_done: bool,
-    /// Phases that the file calls done.
+    /// The phases that the file calls done.
     pub completed: Vec<PhaseWord>,
-    /// Completion times from `phases`.
+    /// The completion time of each phase, from the key `phases`.
     pub times: Vec<(PhaseWord, Timestamp)>,
     pub transitions: Vec<Transition>,
     pub current_tasks: Vec<String>,
@@ -53,12 +54,12 @@ pub struct Transition {
 }
 
 impl State {
-    /// True for a session that the tool created and nobody activated.
+    /// True for a session that the tool created and nobody activated, which its status `initialized` shows.
     pub fn is_unbegun(&self) -> bool {
         self.status.as_deref().is_some_and(|status| status.trim().eq_ignore_ascii_case("initialized"))
     }
 
-    /// When a phase was done, if the file says so.
+    /// When a phase was completed, if the file contains the time.
     pub fn done_at(&self, phase: PhaseWord) -> Option<Timestamp> {
         let found = self.transitions.iter().rev().find(|transition| transition.completed == Some(phase));
         let listed = self.times.iter().find(|(done, _)| *done == phase).map(|(_, at)| *at);
@@ -94,7 +95,7 @@ fn unusable(file: &str, why: Why, warnings: &mut Vec<Problem>) -> State {
 }
 
 fn from_fields(fields: &mut Fields<'_>) -> State {
-    // The folder's name is the id, whatever the file says.
+    // Read only to report a wrong type: the folder's name is the id, whatever the file says.
     let _ = fields.text(&["session_id"]);
     for part in ["progress", "meta", "phases"] {
         fields.is_object(&[part]);
@@ -163,8 +164,8 @@ fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
     }
 }
 
-/// Completed phases, and true if the last phase is completed. An earlier transition does not prove that,
-/// because a session that was rolled back has one as well.
+/// The completed phases, and true if the review is completed. Only the last transition can prove that: an
+/// earlier transition also exists in a session that was rolled back.
 fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseWord>, bool) {
     let listed = fields.texts(&["progress", "completed_phases"]);
     if let Some(odd) = listed.iter().flatten().find(|name| PhaseWord::parse(name).is_none()) {
@@ -231,8 +232,8 @@ fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<T
     map[name].is_object().then_some(Transition { completed, next, at })
 }
 
-/// The phase according to the file. In later releases the status may name the phase; the other fields are
-/// then out of date.
+/// The phase according to the file. In later releases the status may name the phase, and then overrides the
+/// other fields.
 pub(super) fn phase_in_file(state: &State, ground: Ground) -> Option<PhaseWord> {
     match (state.phase, by_status(state)) {
         (Some(phase), Some(status)) if ground == Ground::Active && phase.position() != status.position() => {
@@ -243,7 +244,7 @@ pub(super) fn phase_in_file(state: &State, ground: Ground) -> Option<PhaseWord> 
     }
 }
 
-/// The last known position, if the file names no valid phase.
+/// The last phase known from the file's other fields; used if the file names no valid phase.
 pub(super) fn last_valid(state: &State) -> Option<PhaseWord> {
     let moved_to = state.transitions.iter().rev().find_map(|transition| transition.next);
     let after = state.completed.iter().map(|phase| phase.position() + 1).max().map(PhaseWord::at);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const TYPES: [&str; 5] = ["feature", "bugfix", "refactor", "test", "docs"];
 /// Keys of a task's description, below `context`.
 pub(super) const CONTEXT: [&str; 4] = ["requirements", "scope", "acceptance", "inherited_from"];
-/// Paths of each value in the format's versions; new files use the first.
+/// Paths at which the versions of the format store each value. New files use the first path.
 pub(super) const TYPE: &[&[&str]] = &[&["type"], &["meta", "type"]];
 pub(super) const AGENT: &[&[&str]] = &[&["agent"], &["meta", "agent"]];
 pub(super) const PARENT: &[&[&str]] = &[&["relations", "parent"], &["context", "parent"], &["parent"]];
@@ -28,9 +28,9 @@ pub enum TaskStatus {
     Active,
     Completed,
     Blocked,
-    /// Split into other tasks; done when these are done.
+    /// The task is split into other tasks, and done when these are done.
     Container,
-    /// Cancelled, so that nothing remains to be done.
+    /// The task is cancelled, so that nothing remains to be done.
     Cancelled,
 }
 
@@ -63,9 +63,9 @@ pub struct Task {
     pub attempts: Option<i64>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
-    /// Listed among the current tasks, but without a file.
+    /// True if the session's list of current tasks names this task, and no task file exists.
     pub is_only_listed: bool,
-    /// The parent as written in the file, not yet resolved.
+    /// The parent as written in the task's file, not yet resolved.
     named_parent: Option<String>,
     named_parts: Vec<String>,
     named_needs: Vec<String>,
@@ -82,9 +82,9 @@ impl Task {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tasks {
     pub tasks: Vec<Task>,
-    /// Files that exist but were not read, because only their number was needed.
+    /// The number of task files that were not read, because only their number was needed.
     pub unread: usize,
-    /// Unreadable task files, which are never written.
+    /// Paths of unreadable task files. leftoff never writes to these files.
     pub broken: Vec<String>,
     /// True if a task file uses a status word of later releases.
     pub is_later: bool,
@@ -140,7 +140,7 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
 }
 
 impl Tasks {
-    /// Adds tasks that the session's own file calls current, but that have no task file: they are open.
+    /// Adds an open task for every name in the session's list of current tasks that has no task file.
     pub(super) fn add_listed(&mut self, names: &[String], folder: &str) {
         let is_known = |tasks: &Self, name: &str| {
             let stem =
@@ -183,12 +183,12 @@ pub(super) fn is_path(path: &str) -> bool {
     folder.ends_with(&format!("/{}", super::TASKS)) && name.strip_suffix(".json").is_some()
 }
 
-/// True if a task can be read from this content.
+/// True if the content of this file can be read as a task.
 pub(super) fn is_whole(path: &str, content: &[u8]) -> bool {
     one(path, content, Timestamp::MAX, &mut Vec::new()).is_some()
 }
 
-/// A task, and whether its status is a word of later releases.
+/// The task in a file, and true if its status is a word of later releases.
 fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) -> Option<(Task, bool)> {
     let (map, doubled) = match json::object_with_doubled(content) {
         Ok(found) => found,
@@ -251,7 +251,7 @@ fn is_of_later_releases(status: &str) -> bool {
     ["in_progress", "cancelled"].iter().any(|word| word.eq_ignore_ascii_case(status.trim()))
 }
 
-/// The id in the file, or else the file's name.
+/// The task's id: the id in the file, or else the file's name.
 fn id_of(file: &str, fields: &mut Fields<'_>) -> Option<ItemId> {
     let name = file.rsplit('/').next().unwrap_or_default();
     let stem = name.strip_suffix(".json").unwrap_or(name);
@@ -312,7 +312,8 @@ pub(super) fn plain(id: &str) -> String {
     plain
 }
 
-/// Turns `impl-3` into `IMPL-003` among tasks named `IMPL-001` and `IMPL-002`.
+/// Spells an id like the tasks that exist: among tasks named `IMPL-001` and `IMPL-002`, `impl-3` becomes
+/// `IMPL-003`.
 pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
     let parted = |id: &'_ str| -> Option<(String, String)> {
         let at = id.rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |at| at + 1);
@@ -326,7 +327,7 @@ pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
     Some(format!("{written}{number:0>width$}"))
 }
 
-/// A sort key for ids in which every number is padded, so that the tenth comes after the ninth.
+/// A sort key for ids. Every number in it is padded, so that the tenth task comes after the ninth.
 pub(super) fn natural(id: &str) -> String {
     let mut key = String::new();
     let mut digits = String::new();

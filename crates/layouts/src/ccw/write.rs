@@ -1,5 +1,5 @@
-//! Writes a session to its files as the tool's prompts expect them. Sets only values that differ from the
-//! session; never writes an unreadable file, except the session's own.
+//! Writes a session to its files in the form that the tool's prompts expect. Sets only values that differ
+//! from the session. Never writes to an unreadable file, except the session's state file.
 
 mod state;
 mod task_names;
@@ -22,7 +22,7 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use serde_json::Value;
 
-/// The session according to its current files.
+/// The session as its files show it before the write.
 struct Said<'a> {
     read: &'a CcwSession,
     session: &'a Session,
@@ -34,7 +34,7 @@ struct Said<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     Here,
-    /// Another layout, with its own names for items.
+    /// The items come from another layout, which names them differently.
     Elsewhere,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn files(
     changes
 }
 
-/// All of a session's own files, including unchanged ones.
+/// All files of a session, as an export writes them: the changed files, and the unchanged ones as they are.
 pub(super) fn anew(
     publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
@@ -78,8 +78,8 @@ pub(super) fn anew(
     files
 }
 
-/// The registry with the session's line, if it must change. Later releases have no registry, and their
-/// sessions create none.
+/// The registry with the session's line, if that line must change. Later releases have no registry, and none
+/// is created for their sessions.
 fn line(publication: &SessionToPublish<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let bytes: &[u8] = match folder.tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -102,7 +102,7 @@ fn line(publication: &SessionToPublish<'_>, said: &Said<'_>, folder: &Folder<'_>
     registry::with_line(bytes, &entered).map(|content| FileChange { path: REGISTRY.to_owned(), content })
 }
 
-/// Events since the session was adopted. Earlier events were read from these very files.
+/// Events since the session was adopted. All earlier events were read from these files.
 fn ours(since: &[Recorded]) -> &[Recorded] {
     let adopted = since.iter().rposition(|recorded| matches!(recorded.event, Event::Adopted { .. }));
     &since[adopted.map_or(0, |at| at + 1)..]
@@ -121,14 +121,16 @@ fn size(session: &Session) -> Option<Size> {
     session.fields.get("type").and_then(Value::as_str).and_then(Size::parse)
 }
 
-/// A file being changed. A foreign value that is not an object, but in the way of a path, stays.
+/// A file being changed. If a path leads through a value of another tool that is not an object, that value
+/// stays.
 struct Changes {
     document: Document,
     any: bool,
 }
 
 impl Changes {
-    /// Starts changing a file with this content, or a new file; `None` if an existing file is unreadable.
+    /// Starts changing a file with this content, or a new file if there is no content. `None` if the content
+    /// is unreadable.
     fn to(content: Option<&[u8]>) -> Option<Self> {
         let document = match content {
             Some(bytes) => Document::parse(bytes).ok()?,
@@ -144,7 +146,8 @@ impl Changes {
         }
     }
 
-    /// Sets a value at the first of these paths that has one already; otherwise at the first path.
+    /// Sets a value at the first of these paths that already has a value. If none has one, sets it at the
+    /// first path.
     fn set_where_it_is(&mut self, paths: &[&[&str]], value: &Value) {
         let there = paths.iter().find(|path| self.document.get(path).is_some_and(|value| !value.is_null()));
         if let Some(path) = there.or(paths.first()) {

@@ -1,5 +1,5 @@
-//! Times in state.json copied from an example: they lie long before the session can have started. Reported
-//! and ignored; the file keeps them.
+//! Finds times in state.json that were copied from an example: they lie long before the session can have
+//! started. Such times are reported and ignored. The file keeps them.
 
 use super::STATE;
 use super::state::State;
@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// How long before the day in a session's name a time may lie: the day is local time, and agents' clocks
-/// differ.
+/// The maximum time between the start of the day in a session's name and an earlier time in the state. Needed
+/// because the day is in local time, and the clocks of agents differ.
 const SLACK: SignedDuration = SignedDuration::from_hours(36);
 
 /// Removes copied times from the state, and reports each.

@@ -71,7 +71,8 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     let now = folder.now;
     let state = &session.state;
     let (first, last) = folder.tree.written().unwrap_or((now, now));
-    // A local time labelled as UTC may lie in the future: no later event would then be new enough to count.
+    // A local time written as if it were UTC may lie in the future. If it were used, later events would seem
+    // to be older than the session's last change.
     let past = |at: Option<Timestamp>| at.filter(|at| *at <= now);
     let (started, since) = (past(state.started_at), past(session.since()));
     let begin = started.or(since).or(past(state.updated_at)).unwrap_or(first.min(now));
@@ -82,8 +83,8 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
-/// Facts that folders and final files of the current round or run prove. They complete no phase, because
-/// state.json names the current one.
+/// The proofs found in folders and final files of the current round or run. A proof completes no phase,
+/// because state.json names the current phase.
 pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     let (kind, ordinal) = (session.kind, session.ordinal());
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
@@ -107,7 +108,7 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     std::iter::once(begun).chain(work).chain(results).collect()
 }
 
-/// Files of the current round or run that phases write when they end, each with its phase.
+/// The files that the phases of the current round or run write at their end, each with its phase.
 fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     let ordinal = session.ordinal();
     match session.kind {
@@ -127,12 +128,12 @@ fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Early releases kept the first round's files in the session's folder.
+/// The folder of a round. Early releases stored the first round's files directly in the session's folder.
 pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
     if session.rounds_have_folders { format!("rounds/round-{}/", round.number) } else { String::new() }
 }
 
-/// The rounds, or runs, found in files.
+/// The numbers of the rounds, or runs, found in files, and true if the round or run has its final file.
 fn finished_or_not(session: &OcrSession, kind: OcrWorkflow) -> Vec<(OcrWorkflow, u32, bool)> {
     match kind {
         OcrWorkflow::Review => {
@@ -142,8 +143,8 @@ fn finished_or_not(session: &OcrSession, kind: OcrWorkflow) -> Vec<(OcrWorkflow,
     }
 }
 
-/// Adds a run before the current one, which is over. Without a final file, the run ended unfinished, in the
-/// phase that its files show.
+/// Adds a round or run before the current one. It is over: either it has its final file, or it ended
+/// unfinished, in the phase that its files show.
 fn left_behind(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -161,7 +162,7 @@ fn left_behind(
     events
 }
 
-/// How far a run has come.
+/// How far a round or run has advanced.
 #[derive(Debug, Clone, Copy)]
 enum Reached {
     /// The run is in the phase at this index.
@@ -173,7 +174,7 @@ enum Reached {
 enum Over {
     /// The phase's own file exists.
     File(String),
-    /// The phase was skipped because there was nothing to do, with the reason.
+    /// The phase was skipped because it had nothing to do. The text is the reason.
     Skipped(String),
 }
 
@@ -190,8 +191,8 @@ impl Over {
     }
 }
 
-/// Adds one run up to its current phase. The phases before it are done according to the tool: proven by
-/// files, or only claimed.
+/// Adds one round or run up to the phase reached. The earlier phases are done according to the tool: some are
+/// proven by files, the others only claimed.
 fn run(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -214,15 +215,15 @@ fn run(
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
         let over = over(session, folder, kind, ordinal, phase.as_str());
-        // A phase that the state names as the current one is not skipped.
+        // A phase that is current according to the state is not skipped.
         if position < current
             && let Some(skipped @ Over::Skipped(_)) = &over
         {
             add(since, skipped.event(phase));
             continue;
         }
-        // The files do not say when phases ended: earlier phases all get one timestamp, and have no duration.
-        // The current phase has been running since the file was written.
+        // The files do not say when phases ended, so all earlier phases get one timestamp and no duration.
+        // The current phase started when the state file was last changed.
         let is_over = position < current || is_finished;
         let began = if position == current { end } else { since };
         add(began, Event::PhaseStarted { phase: phase.clone() });
@@ -237,7 +238,7 @@ fn run(
     events
 }
 
-/// The proof that an earlier phase of a round or run is over; `None` if its file is missing.
+/// The proof that an earlier phase of a round or run is over; `None` if there is no proof.
 fn over(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -250,8 +251,8 @@ fn over(
     let run = format!("map/runs/run-{ordinal}");
     let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
-        // One file covers both phases. It does not show whether the analysis is done, but no other file does
-        // once it is over.
+        // One file serves both phases, and so does not show whether the analysis is done. But once the
+        // analysis is over, no other file does.
         (OcrWorkflow::Review, "change-context" | "analysis") => "context.md".to_owned(),
         (OcrWorkflow::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());
@@ -266,14 +267,14 @@ fn over(
             format!("{run}/{phase}.md")
         }
         (OcrWorkflow::Map, "synthesis") => format!("{run}/map.md"),
-        // No file proves that the aggregation or the last step is over, so these phases can only be claimed.
+        // No file shows that the aggregation or the last step is over, so these phases can only be claimed.
         (_, _) => return None,
     };
     folder.tree.has_file(&path).then_some(Over::File(path))
 }
 
-/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
-/// Parsed once, because a list may contain a thousand sessions.
+/// The built-in workflow. Its definition has no mistakes, because tests check it. It is parsed only once,
+/// because a list may contain a thousand sessions.
 pub(super) fn workflow(kind: OcrWorkflow) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static REVIEW: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     static MAP: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();

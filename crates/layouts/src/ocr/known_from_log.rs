@@ -1,4 +1,5 @@
-//! Facts about a session that only the log has: positions of its runs, skipped phases, and how it ended.
+//! Completes a session that was read from files with facts that only the log has: positions of runs, skipped
+//! phases, and how the session ended.
 
 use super::session::{Beside, OcrSession, OcrWorkflow};
 use super::write::{kind_of, last_of};
@@ -8,7 +9,7 @@ use model::run::Run;
 use model::session::Session;
 
 impl OcrSession {
-    /// Takes the session's position from the log.
+    /// Takes the position of the session from the log.
     pub(super) fn take_known_position(&mut self, session: &Session) {
         let own = session.run().filter(|run| self.is_current(run));
         if let Some((run, phase)) = own.and_then(|run| Some((run, position(run, self.kind)?))) {
@@ -26,8 +27,8 @@ impl OcrSession {
         kind_of(run) == Some(self.kind) && run.ordinal == self.ordinal()
     }
 
-    /// The position in the other workflow, whose phase is in the log and not in the state. A round or run
-    /// that the log does not know is known from files only.
+    /// The position in the workflow that is not current. The state does not contain its phase, but the log
+    /// does. If the log does not contain that round or run, the position comes from files.
     fn known_beside(&mut self, session: &Session) -> Option<Beside> {
         let (kind, from_file) = match self.kind {
             OcrWorkflow::Review => (OcrWorkflow::Map, self.beside.take()),
@@ -50,8 +51,7 @@ impl OcrSession {
         })
     }
 
-    /// Takes the session's end from the log: a session that was closed unfinished stays at its phase,
-    /// although its state then says `complete`.
+    /// Takes from the log whether the session is closed, and whether it was abandoned.
     fn end_as_known(&mut self, session: &Session) {
         (self.is_closed, self.is_given_up) = match session.lifecycle {
             Lifecycle::Completed { .. } => (true, false),
@@ -60,8 +60,8 @@ impl OcrSession {
         };
     }
 
-    /// Takes the start of the round or run from the log if the state lacks it. The start is never before the
-    /// session's own.
+    /// Takes the start of the round or run from the log if the state does not contain it. The start is never
+    /// before the session's own.
     fn clock_of_known(&mut self, run: &Run) {
         let began = self.state.started_at.map_or(run.started_at, |started| started.max(run.started_at));
         match self.kind {
@@ -71,8 +71,8 @@ impl OcrSession {
     }
 }
 
-/// True if the duration of a run is known. A run known only from files has a single timestamp, which gives no
-/// duration.
+/// True if the duration of a run is known. The log gives a run that was known only from files a single
+/// timestamp, and so no duration.
 fn is_timed(run: &Run) -> bool {
     run.completed_at.is_none_or(|ended| ended > run.started_at)
 }

@@ -1,12 +1,12 @@
-//! Merges another writer's state.json with ours: restores dropped keys, and infers what the changes mean.
-//! Never reverts another writer's changes.
+//! Merges another writer's state.json with leftoff's: restores dropped keys, and infers what the changes
+//! mean. Never reverts another writer's changes.
 
 use super::session::OcrWorkflow;
 use super::state::{self, State};
 use crate::json::{self, Document};
 use serde_json::{Value, json};
 
-/// The other writer's version, with dropped keys restored and the consequences of the changes added.
+/// The other writer's version, with dropped keys restored and the consequences of its changes added.
 pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (was, now) = (state::of_bytes(base), state::of_bytes(theirs));
     let base_without = without(base, &clocks_that_ran_out(&was, &now));
@@ -16,7 +16,8 @@ pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     if merged != theirs && json::has_mark(&merged) { unmarked(merged) } else { merged }
 }
 
-/// Keys with start times of a round or run that is no longer current, or was restarted.
+/// The keys of start times that are out of date, because another round or run is current, or because it was
+/// restarted.
 fn clocks_that_ran_out(was: &State, now: &State) -> Vec<&'static str> {
     let has_begun_anew = |began: Option<jiff::Timestamp>| {
         now.started_at > was.started_at
@@ -37,8 +38,8 @@ fn without(bytes: &[u8], keys: &[&str]) -> Option<Vec<u8>> {
     Some(document.into_bytes())
 }
 
-/// `merged` with the workflow that a writer meant without naming it: the only workflow with such a phase, or
-/// else the one whose round or run the writer counted; otherwise the one that was current.
+/// `merged`, with the workflow that the other writer meant without naming it: the only workflow that has the
+/// written phase, or else the one whose round or run the writer changed. Otherwise the workflow stays.
 fn of_the_workflow_meant(was: &State, now: &State, theirs: &[u8], merged: Vec<u8>) -> Vec<u8> {
     let has_word = Document::parse(theirs).is_ok_and(|document| document.get(&["workflow_type"]).is_some());
     if has_word || was.kind.is_none() {
@@ -59,8 +60,8 @@ fn of_the_workflow_meant(was: &State, now: &State, theirs: &[u8], merged: Vec<u8
     }
 }
 
-/// `merged` with the phase that a writer meant who changed only its name or only its number: the other one
-/// follows.
+/// `merged`, with a consistent phase. If the other writer changed only the name or only the number of the
+/// phase, the other value is changed to match.
 fn at_the_phase_meant(was: &State, now: &State, merged: Vec<u8>) -> Vec<u8> {
     let both = state::of_bytes(&merged);
     let kind = both.kind.or_else(|| both.kind_of_phase()).unwrap_or(OcrWorkflow::Review);
@@ -71,7 +72,7 @@ fn at_the_phase_meant(was: &State, now: &State, merged: Vec<u8>) -> Vec<u8> {
         _ if named == numbered => None,
         (false, true) => numbered.map(|at| ("current_phase", json!(kind.phases()[at]))),
         (true, false) => named.map(|at| ("phase_number", json!(at + 1))),
-        // A name and a number that were both changed, and disagree, are reported; the name counts.
+        // If both were changed and disagree, the disagreement is reported elsewhere, and the name is used.
         (true, true) | (false, false) => None,
     };
     match follows {

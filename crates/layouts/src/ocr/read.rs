@@ -26,8 +26,8 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
     let beside = beside(kind, &state, &rounds, &map_runs, tree);
     let is_said_complete = said.is_some_and(|said| said + 1 == kind.phases().len());
     let is_closed = is_closed(kind, &state, is_said_complete);
-    // A review is finished when it has been presented and its session is closed; a session whose map was
-    // presented stays active.
+    // A review is finished when it was presented and its session is closed. A session stays active when its
+    // map was presented, so a map is finished then.
     let is_finished = is_said_complete && (is_closed || kind == OcrWorkflow::Map);
     let value = OcrSession {
         folder: folder.to_owned(),
@@ -52,8 +52,8 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
     Reading { value, warnings }
 }
 
-/// True if the session is closed according to its status. Releases before 1.1.0 wrote no status: there, the
-/// last phase means that a review is over.
+/// True if the session is closed according to its status. Releases before 1.1.0 wrote no status; there, a
+/// review is over when it reaches the last phase.
 pub(super) fn is_closed(kind: OcrWorkflow, state: &State, is_said_complete: bool) -> bool {
     match state.status.as_deref() {
         Some(status) => status == "closed",
@@ -61,8 +61,8 @@ pub(super) fn is_closed(kind: OcrWorkflow, state: &State, is_said_complete: bool
     }
 }
 
-/// A session's workflow: from the state, or else from the only folder, or else from a phase or counter that
-/// only one of them has; by default a review.
+/// A session's workflow. The state names it, or else the folder of only one workflow exists, or else the
+/// phase or counter in the state belongs to only one. By default it is a review.
 pub(super) fn kind(state: &State, tree: &Tree) -> OcrWorkflow {
     let alone = match (tree.has_folder("map"), tree.has_folder("rounds")) {
         (true, false) => Some(OcrWorkflow::Map),
@@ -83,7 +83,7 @@ pub(super) fn ordinal(kind: OcrWorkflow, state: &State, rounds: &[Round], map_ru
     current(said, last)
 }
 
-/// The number of the round or run to show. Folders are authoritative, except that the round or run after a
+/// The number of the round or run to show. Folders decide, with one exception: the round or run after a
 /// finished one may have no folder yet.
 pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
     match (said, last) {
@@ -94,7 +94,8 @@ pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
 }
 
 /// The phase of the current round or run according to the state. If the state says that a round or run is
-/// finished, and the files show a newer one, the state is about the older one.
+/// finished, and the files show a newer one, then the state describes the older one, and the phase is the
+/// newer one's first.
 fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
     let phase = state.phase(kind, warnings)?;
     let about = match kind {
@@ -105,8 +106,8 @@ fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Probl
     Some(if is_older { 0 } else { phase })
 }
 
-/// The progress of the newest round or run of the other workflow. The state has its number and start, but not
-/// its phase, which only files show.
+/// The progress of the newest round or run of the workflow that is not current. The state contains its number
+/// and start; only files show its phase.
 fn beside(
     kind: OcrWorkflow,
     state: &State,
@@ -114,7 +115,8 @@ fn beside(
     map_runs: &[MapRun],
     tree: &Tree,
 ) -> Option<Beside> {
-    // A copied template may name a map run that nobody started, so the folders decide.
+    // A copied template of state.json may name a map run that nobody started, so only folders prove that one
+    // was started.
     let (kind, has_begun) = match kind {
         OcrWorkflow::Review => (OcrWorkflow::Map, !map_runs.is_empty()),
         OcrWorkflow::Map => (OcrWorkflow::Review, !rounds.is_empty()),
@@ -160,12 +162,12 @@ fn proven(kind: OcrWorkflow, current: u32, rounds: &[Round], map_runs: &[MapRun]
     }
 }
 
-/// The phase suggested by files alone.
+/// The phase that files alone suggest.
 fn approximate(kind: OcrWorkflow, current: u32, rounds: &[Round], tree: &Tree) -> usize {
     match kind {
         OcrWorkflow::Review => {
             let round = rounds.iter().find(|round| round.number == current);
-            // Files directly in the session's folder belong to the first round.
+            // Files directly in the session's folder belong to the first round, not to a later one.
             if round.is_none() && current > 1 {
                 return 0;
             }

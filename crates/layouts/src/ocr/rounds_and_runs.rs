@@ -1,4 +1,5 @@
-//! A session's files besides its state: rounds, runs, reviewers, and files that cannot be read.
+//! A session's files other than state.json: rounds, runs, reviewers with their findings, and unreadable
+//! files.
 
 use super::STATE;
 use super::read::current;
@@ -10,7 +11,7 @@ use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// Parts of the paths of files whose entries are counted.
+/// Parts of paths. A file whose path contains one of them has entries that are counted.
 pub(super) const REVIEWS: &str = "reviews/";
 pub(super) const TOPOLOGY: &str = "topology.md";
 /// The final review of a round.
@@ -23,14 +24,14 @@ pub struct Round {
     pub reviewers: Vec<Reviewer>,
     pub has_discourse: bool,
     pub is_final: bool,
-    /// As worded in its final review.
+    /// The verdict, as the final review words it.
     pub verdict: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    /// `None` if the file is unreadable.
+    /// The number of findings; `None` if the reviewer's file cannot be read.
     pub findings: Option<usize>,
 }
 
@@ -49,7 +50,7 @@ pub struct MapRun {
 pub(super) fn rounds(tree: &Tree) -> Vec<Round> {
     let numbers = tree.numbered("rounds", "round-");
     if numbers.is_empty() {
-        // Early releases kept the first round's files in the session's folder.
+        // Early releases stored the first round's files directly in the session's folder.
         let old = round(tree, 1, "");
         let has_any = !old.reviewers.is_empty() || old.has_discourse || old.is_final;
         return if has_any { vec![old] } else { Vec::new() };
@@ -92,7 +93,7 @@ pub(super) fn map_runs(tree: &Tree) -> Vec<MapRun> {
     .collect()
 }
 
-/// Counts lines of the first fence after the heading of the canonical list.
+/// The number of files in the map, counted in the first code block after the heading of the canonical list.
 fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
     let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);
@@ -112,7 +113,8 @@ pub(super) fn first_written(kind: OcrWorkflow, ordinal: u32, tree: &Tree) -> Opt
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
-/// A round or run in the state that contradicts the folders. The folders count.
+/// Reports a current round or run in the state that contradicts the folders. The number of the newest folder
+/// is used.
 pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
     let last_round = rounds.last().map(|round| (round.number, round.is_final));
     let last_run = map_runs.last().map(|run| (run.number, run.is_final));
@@ -130,7 +132,7 @@ pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Ve
     .collect()
 }
 
-/// Other files of the session that are unreadable.
+/// Problems with unreadable files of the session, other than the state file.
 pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
     let is_meant = |path: &str| {
         let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
@@ -143,7 +145,7 @@ pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
         .map(|(path, why)| Problem::of_file(path, What::Unreadable { why, then: Then::NothingShown }))
 }
 
-/// Files too large to read at any depth.
+/// Files that are too large to be read, at any depth.
 fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
     let most = MOST_BYTES;
     tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
@@ -152,7 +154,7 @@ fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
     })
 }
 
-/// Files whose entries are counted.
+/// True for a file whose entries are counted.
 fn is_counted(path: &str) -> bool {
     path.contains(REVIEWS) || path.ends_with(TOPOLOGY)
 }

@@ -1,4 +1,4 @@
-//! The tool's own screen of a session: its two workflows, their phases, and the rounds and runs with their
+//! The tool's own view of a session: its two workflows, their phases, and the rounds and runs with their
 //! files.
 
 use super::SESSIONS;
@@ -24,7 +24,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         phase: session.phase,
         is_finished: session.is_finished,
         since: session.since(),
-        // When the run ended, if it is finished or its session closed.
+        // The end of the run. A run ends when it is finished or its session is closed.
         until: session
             .ended_at
             .or(session.state.updated_at.filter(|_| session.is_closed || session.is_finished)),
@@ -41,7 +41,8 @@ pub(super) fn of(session: &OcrSession) -> Screen {
     Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
 }
 
-/// When the other workflow's run started, if its duration is known or it is still running.
+/// When the run of the workflow that is not current started. `None` if that run is over and its duration is
+/// unknown.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
     let is_running = !session.is_closed && !other.is_finished;
     other.since.filter(|_| is_running || other.ended_at.is_some())
@@ -87,7 +88,7 @@ fn cells(session: &OcrSession, shown: &Shown) -> Vec<Cell> {
 }
 
 fn rows(session: &OcrSession, kind: OcrWorkflow, ordinal: u32) -> Vec<Row> {
-    // Nothing is in progress in a closed session.
+    // In a closed session, no round or run is in progress.
     let is_left = |number: u32| session.is_closed || number < ordinal;
     match kind {
         OcrWorkflow::Review => {

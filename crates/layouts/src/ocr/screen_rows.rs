@@ -1,10 +1,11 @@
-//! The rows of the tool's screen: phases proven by files, and phases that are only claimed to be done.
+//! The rows of the tool's view of a session: phases that files prove to be done, and phases that are only
+//! claimed to be done.
 
 use super::session::{OcrSession, OcrWorkflow};
 use crate::screen::Mark;
 
 impl OcrSession {
-    /// The state of the phase at an index, if the round or run is in the phase `current`.
+    /// The row of the phase at `position` of a round or run that is in the phase `current`.
     pub fn row(
         &self,
         kind: OcrWorkflow,
@@ -32,7 +33,7 @@ impl OcrSession {
         other.map_or(&[], |other| &other.skipped)
     }
 
-    /// True if a phase's file exists; `None` if the phase writes none.
+    /// True if the file of a phase exists; `None` if the phase writes no file.
     fn shown(&self, kind: OcrWorkflow, ordinal: u32, phase: &str) -> Option<bool> {
         let round = self.rounds.iter().find(|round| kind == OcrWorkflow::Review && round.number == ordinal);
         let run = self.map_runs.iter().find(|run| kind == OcrWorkflow::Map && run.number == ordinal);

@@ -1,4 +1,4 @@
-//! A session as read from its files.
+//! An Open Code Review session as read from its files.
 
 use super::history;
 use super::read::ordinal;
@@ -22,7 +22,7 @@ pub(super) const MAP: &str = "map";
 pub(super) const MAP_PHASES: &[&str] =
     &["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
 
-/// Folder prefixes of rounds and runs; the number follows.
+/// The prefixes of the folders of rounds and runs. The number follows the prefix.
 pub(super) const ROUND: &str = "rounds/round-";
 pub(super) const RUN: &str = "map/runs/run-";
 
@@ -64,17 +64,18 @@ pub struct OcrSession {
     /// The name of the session's folder.
     pub folder: String,
     pub kind: OcrWorkflow,
-    /// The index of the current phase in `kind.phases()`: from the state, or else inferred from files.
+    /// The index of the current phase in `kind.phases()`: from the state if possible, otherwise inferred from
+    /// files.
     pub phase: usize,
     /// True if the state names a phase.
     pub says_phase: bool,
     pub is_closed: bool,
-    /// True if the current round or run is over, which means that its result was presented.
+    /// True if the current round or run is over: its result was presented.
     pub is_finished: bool,
     /// True if the session was abandoned according to the log.
     pub is_given_up: bool,
     pub rounds: Vec<Round>,
-    /// True unless an early release wrote the session, which has one round at most.
+    /// True unless an early release wrote the session; such a session has at most one round.
     pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
     pub has_standards: bool,
@@ -82,17 +83,18 @@ pub struct OcrSession {
     pub has_requirements: bool,
     /// Skipped phases of the current run, according to the log.
     pub skipped: Vec<usize>,
-    /// The other workflow, if the session has one: the progress of its newest round or run, from files or the
-    /// log.
+    /// The workflow that is not current, if the session has used it: the progress of its newest round or run,
+    /// from files or from the log.
     pub beside: Option<Beside>,
     pub state: State,
-    /// When the first file of the current round or run was written, if the state describes an earlier one.
+    /// When the first file of the current round or run was written. Set only if the state describes an
+    /// earlier round or run.
     pub newer_since: Option<Timestamp>,
     /// When the current round or run ended, according to the log.
     pub ended_at: Option<Timestamp>,
 }
 
-/// The workflow that is not current in the session.
+/// The workflow that is not current in the session, with its newest round or run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
     pub kind: OcrWorkflow,
@@ -100,7 +102,7 @@ pub struct Beside {
     /// The index of the phase in `kind.phases()`.
     pub phase: usize,
     pub is_finished: bool,
-    /// When the newest round or run started and, if it is finished, ended; empty if unknown.
+    /// When the newest round or run started. The next field is its end, if it is finished. Empty if unknown.
     pub since: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     /// Skipped phases of the run, according to the log.
@@ -119,14 +121,14 @@ impl OcrSession {
             OcrWorkflow::Review => (self.state.round_started_at, self.state.current_round),
             OcrWorkflow::Map => (self.state.map_started_at, self.state.current_map_run),
         };
-        // The time in the state is the start of an earlier round or run.
+        // The state contains the start of an earlier round or run, not of the current one.
         if about.is_some_and(|about| about < self.ordinal()) {
             return self.newer_since.or(self.state.updated_at).or(self.state.started_at);
         }
         own.or(self.state.started_at)
     }
 
-    /// The final file of a finished round or run, below the session's folder.
+    /// The path of the final file of a finished round or run, below the session's folder.
     pub fn result(&self, kind: OcrWorkflow, ordinal: u32) -> Option<String> {
         match kind {
             OcrWorkflow::Review => {

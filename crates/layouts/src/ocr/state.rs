@@ -8,10 +8,10 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// The values of state.json; empty if nothing in the file is readable.
+/// The values of state.json. All are empty if the file is unreadable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// The file exists and is readable.
+    /// True if the file exists and is readable.
     pub is_readable: bool,
     pub status: Option<String>,
     pub kind: Option<OcrWorkflow>,
@@ -23,12 +23,12 @@ pub struct State {
     pub round_started_at: Option<Timestamp>,
     pub map_started_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
-    /// The branch, which early releases wrote.
+    /// The branch. Only early releases wrote it.
     pub branch: Option<String>,
 }
 
 impl State {
-    /// The index of the phase. The phase's name takes precedence over its number.
+    /// The index of the phase. If the name and the number of the phase disagree, the name is used.
     pub(super) fn phase(&self, kind: OcrWorkflow, warnings: &mut Vec<Problem>) -> Option<usize> {
         let phases = kind.phases();
         let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
@@ -57,7 +57,7 @@ impl State {
         self.phase_name.as_deref().and_then(|name| position(kind, name))
     }
 
-    /// The workflow to which the phase belongs, if the other one has no phase of that name and number.
+    /// The workflow to which the phase belongs. `None` if its name and number fit both workflows or neither.
     pub(super) fn kind_of_phase(&self) -> Option<OcrWorkflow> {
         let both = [OcrWorkflow::Review, OcrWorkflow::Map];
         let only = |fits: &dyn Fn(OcrWorkflow) -> bool| {
@@ -76,7 +76,7 @@ impl State {
             .or_else(|| only(&|kind| self.numbered_phase(kind).is_some()))
     }
 
-    /// The workflow whose rounds or runs are counted, if only one is.
+    /// The workflow whose current round or run the state gives. `None` if the state gives both or neither.
     pub(super) fn kind_counted(&self) -> Option<OcrWorkflow> {
         match (self.current_round, self.current_map_run) {
             (Some(_), None) => Some(OcrWorkflow::Review),
@@ -227,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports a wrong type of a key of early releases, which has no other effect.
+    /// Reports a wrong type of a key that only early releases use. The key is not used otherwise.
     fn is_a(&mut self, key: &str, wanted: Type, fits: impl Fn(&Value) -> bool) {
         let odd = self.fields.get(key).filter(|value| !value.is_null() && !fits(value));
         if let Some(value) = odd {
@@ -235,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The number of a round or a run, from 1.
+    /// The number of a round or a run. The first has the number 1.
     fn ordinal(&mut self, key: &str) -> Option<u32> {
         match self.number(key)? {
             0 => self.odd(key, What::OutOfRange { found: 0, range: Range::FromOne }),
@@ -243,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A time as somebody wrote it: accepted even if it is in the future, which is reported.
+    /// A time in a file of another tool. A time in the future is accepted and reported.
     fn time(&mut self, key: &str) -> Option<Timestamp> {
         let text = self.text(key)?;
         let Ok(time) = text.parse::<Timestamp>() else {
@@ -261,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// A number that is written as a string, or with a decimal point.
+/// The number that was meant by a string, or by a number with a decimal point.
 fn meant(value: &Value) -> Option<u32> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

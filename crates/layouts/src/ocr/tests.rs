@@ -46,7 +46,7 @@ fn folded(tree: &Tree) -> Session {
     told(tree).value.fold(&actor).expect("a session").1
 }
 
-/// Expects this workflow, run, phase and status, and these warnings.
+/// Expects these files to give this workflow, run, phase and status, and these warnings.
 #[track_caller]
 fn check(files: &[(&str, &str)], expected: (&str, u32, &str, Status), warnings: &[&str]) {
     let tree = tree(files);
@@ -295,7 +295,7 @@ fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
     assert_eq!(publication(&session), [done, done, done, "claimed", "claimed", "claimed", done, current]);
     let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
     let all = publication(&folded(&tree(&[&files[..], &more[..]].concat())));
-    // The aggregation of findings writes no file of its own.
+    // The aggregation of findings writes no file.
     assert_eq!(all, [done, done, done, done, "claimed", done, done, current]);
 
     let map = json("map", 6);
@@ -384,7 +384,7 @@ fn o10_times_that_were_copied_from_an_example_are_told_and_not_used() {
         said.starts_with("started_at is long before") && said.ends_with("2026-01-27T09:45:00Z"),
         "{said}"
     );
-    // If the name of the folder contains no date, the modification time of the file counts.
+    // If the name of the folder contains no date, times are compared with the modification time of the file.
     let named = |written: &str| {
         let json = "{\"session_id\":\"x\",\"current_phase\":\"reviews\",\"phase_number\":4,\"started_at\":\"2026-01-20T09:00:00Z\",\"updated_at\":\"2026-01-27T09:45:00Z\"}";
         let mut tree = tree(&[("state.json", json)]);

@@ -1,5 +1,5 @@
-//! Writes state.json as the tool's own reader expects it. Changes only values that would be read differently;
-//! an unknown value stays until what it describes changes.
+//! Writes state.json in the form that the tool itself reads. Changes only values that would otherwise be read
+//! differently from the session. An unknown value stays until the thing that it describes changes.
 
 use super::STATE;
 use super::read::{self, ordinal};
@@ -30,7 +30,7 @@ const KEYS: [&str; 10] = [
     "updated_at",
 ];
 
-/// The handling of keys missing in a file that already shows the session.
+/// The handling of missing keys in a file that already shows the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Leave missing keys out.
@@ -39,7 +39,7 @@ pub(super) enum Missing {
     Add,
 }
 
-/// The updated file; `None` if it already shows the session.
+/// The updated file. `None` if the file already shows the session.
 pub(super) fn state(
     publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
@@ -101,7 +101,8 @@ struct Due {
     phase: bool,
     round: bool,
     clock: bool,
-    /// True if work was done: a reviewer or the run finished, a file was recorded, or a checkpoint was made.
+    /// True if work was done: an item or the run was completed, a file was recorded, or a checkpoint was
+    /// made.
     work: bool,
 }
 
@@ -110,16 +111,17 @@ impl Due {
         let (kind, tree) = (wanted.kind, folder.tree);
         let is_other_kind = |said: &State| read::kind(said, tree) != kind;
         let read = said.phase(kind, &mut Vec::new());
-        // The tool's screen uses the number, which must match the name.
+        // The tool's screen uses the number of the phase, so the number must match the name.
         let numbered = said.numbered_phase(kind);
         let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
         let is_closed = read::is_closed(kind, said, read == Some(kind.phases().len() - 1));
-        // The tool closed the session, and wrote the phase in which it ended.
+        // The tool closed the session, and wrote the phase in which the session ended. That phase stays in
+        // the file.
         let has_ended_there = wanted.is_over && is_closed && said.named_phase(kind).is_some();
         let phase = wanted.phase.is_some()
             && (is_other_kind(said)
                 || if read.is_some() { is_elsewhere && !has_ended_there } else { has_moved(publication) });
-        // The name of a phase may also exist in the other workflow.
+        // Both workflows may have a phase of this name.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);
@@ -149,8 +151,7 @@ fn has_work(publication: &SessionToPublish<'_>) -> bool {
             Event::Item(ItemEvent::ItemCompleted { .. })
                 | Event::ArtifactRecorded { .. }
                 | Event::CheckpointMade { .. }
-                // A finished map leaves its session active, and nothing else in the file says that it is
-                // finished.
+                // A session stays active when its map is finished, and only this event shows that it is.
                 | Event::RunCompleted
         )
     })
@@ -177,8 +178,8 @@ fn has_moved(publication: &SessionToPublish<'_>) -> bool {
     })
 }
 
-/// True if the round has no start time, so that the tool would show its duration since the session's start,
-/// which is too long.
+/// True if the round started after the session, and the file lacks the round's start time. The tool would
+/// then show the time since the session's start as the round's duration.
 fn is_late(kind: OcrWorkflow, said: &State, run: Option<&Run>) -> bool {
     let own = match kind {
         OcrWorkflow::Review => said.round_started_at,
@@ -188,7 +189,7 @@ fn is_late(kind: OcrWorkflow, said: &State, run: Option<&Run>) -> bool {
     own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
 }
 
-/// The other workflow, if the file still names a round or run of it whose start was undone.
+/// The workflow that is not current, if the file still names a round or run of it whose start was undone.
 fn taken_back(
     current: OcrWorkflow,
     said: &State,
@@ -204,7 +205,8 @@ fn taken_back(
         matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
             if workflow.name.as_str() == other.workflow() && *ordinal == number)
     });
-    // The empty folder was created by the start that was undone.
+    // The start that was undone created an empty folder. A folder with files would show that the round or run
+    // is in use.
     let place = format!("{}/", other.folder(number));
     let is_there = folder.tree.files().any(|path| path.starts_with(&place));
     let is_running = last_of(other, publication.session).is_some_and(|run| run.ordinal >= number);
@@ -232,7 +234,7 @@ fn number_of(kind: OcrWorkflow, said: &State) -> Option<u32> {
 
 struct Changes {
     document: Document,
-    /// The file's previous values.
+    /// The values of the file before this change.
     said: State,
     any: bool,
 }
@@ -244,7 +246,7 @@ impl Changes {
         self.set_or_fill("workflow_type", &json!(kind.workflow()), due.kind);
         self.set_or_fill("status", &json!(wanted.status()), due.status || status.is_some());
         if let Some(at) = phase {
-            // An older name of the same phase stays as written.
+            // If the file uses an older name for the same phase, that name stays.
             let is_named = due.phase && (due.kind || self.said.named_phase(kind) != phase);
             self.set_or_fill("current_phase", &json!(kind.phases()[at]), is_named);
             self.set_or_fill("phase_number", &json!(at + 1), due.phase);
@@ -252,17 +254,17 @@ impl Changes {
         let (number, clock) = keys_of(kind);
         self.set_or_fill(number, &json!(ordinal), due.round);
         self.set_missing("started_at", &time(session.created_at));
-        // A new round gets a new start time; a start time that was already written for the current round
-        // stays.
+        // A new round gets a new start time. The start time of the current round stays if the file already
+        // has one.
         let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
-        // A clock that was set back must not date the round before the session's start.
+        // Even if the clock was set back, the round must not seem to start before the session.
         let began = run.started_at.max(session.created_at);
         let began = restarted.map_or(began, |at| at.max(began));
         self.set_or_fill(clock, &time(began), due.round);
     }
 
-    /// The session's last change, but not before any time in the log or the file, because the clock may have
-    /// been set back.
+    /// The time of the session's last change. It is never before any time in the log or the file, even if the
+    /// clock was set back.
     fn latest(&self, session: &Session) -> Timestamp {
         let phases = session.runs.iter().flat_map(|run| &run.phases);
         let phases = phases.flat_map(|phase: &Phase| [phase.started_at(), phase.completed_at()]).flatten();
@@ -272,7 +274,7 @@ impl Changes {
         phases.chain(runs).chain(said).chain([session.created_at]).fold(session.updated_at, Timestamp::max)
     }
 
-    /// Restores the file's previous round or run, or removes the only one.
+    /// Restores the number and start of the previous round or run; removes both if there is none.
     fn take_back(&mut self, kind: OcrWorkflow, session: &Session) {
         let (number, clock) = keys_of(kind);
         if let Some(run) = last_of(kind, session) {
@@ -286,7 +288,7 @@ impl Changes {
         }
     }
 
-    /// Sets a value that differs; `is_due` also adds it if it is missing.
+    /// Sets the value if `is_due`. Otherwise adds it only if the key is missing.
     fn set_or_fill(&mut self, key: &str, value: &Value, is_due: bool) {
         if is_due {
             self.set(key, value);
@@ -309,7 +311,7 @@ impl Changes {
     }
 }
 
-/// Unknown values of the old content that are gone in the new one.
+/// Values that leftoff does not know, and that the change removed.
 pub(super) fn not_understood(before: &[u8], after: &[u8]) -> Vec<String> {
     let (Ok(had), Ok(has)) = (Document::parse(before), Document::parse(after)) else { return Vec::new() };
     let said = state::of_bytes(before);
@@ -334,8 +336,8 @@ fn is_read(said: &State, key: &str) -> bool {
     }
 }
 
-/// The phase to name in the file. A closed session is `complete` in the file, even if it was closed
-/// unfinished, which only the log knows.
+/// The index of the phase to write to the file. A closed session is `complete` in the file, even if it was
+/// closed unfinished; only the log knows that.
 fn position(session: &Session, run: &Run, kind: OcrWorkflow) -> Option<usize> {
     if matches!(session.lifecycle, Lifecycle::Completed { .. }) {
         return Some(kind.phases().len() - 1);

@@ -310,7 +310,7 @@ fn a_brief_tells_what_the_files_of_the_session_contradict() {
     sandbox.write(path, &file.to_string());
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(
-        brief.contains("- completed phases: they include PLAN, but the current phase is PLAN"),
+        brief.contains("- completed phases: the list includes PLAN, but the current phase is PLAN"),
         "{brief}"
     );
 }

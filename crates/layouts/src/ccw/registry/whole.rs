@@ -1,4 +1,4 @@
-//! The registry as a whole: which sessions are active, and which lines match no files.
+//! The registry as a whole: which sessions are active, and which lines do not match the files.
 
 use super::super::fields::cut;
 use super::super::place::{self, id_of, name_of, places_of, spot};
@@ -13,15 +13,15 @@ use model::id::SessionId;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of sessions that the registry calls active. Parses few lines completely, because every command needs
-/// these names.
+/// Names of sessions that are active according to the registry. Every command needs these names, so only
+/// lines that may say so are parsed.
 pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
     let may_say_so =
         |line: &&[u8]| Word::ACTIVE.iter().any(|word| mentions(&line.to_ascii_lowercase(), word));
     let called = lines(bytes).filter(may_say_so).filter_map(object).filter(is_active);
     let names: BTreeSet<String> =
         called.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect();
-    // The last of several lines of a session counts.
+    // If a session has several lines, the last one decides.
     let is_still = |name: &String| {
         let own = mentioning(bytes, name).into_iter().rev().filter_map(|(line, _)| object(line));
         own.into_iter().find(|fields| name_in(fields) == Some(name)).is_some_and(|last| is_active(&last))
@@ -35,7 +35,7 @@ pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
     known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
 }
 
-/// The lines of each session, including line endings. Broken lines belong to nobody.
+/// The lines of each session, including line endings. Broken lines are left out.
 pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
     let mut found: BTreeMap<SessionId, Vec<u8>> = BTreeMap::new();
     for line in lines(bytes) {
@@ -102,7 +102,7 @@ struct Known {
     count: usize,
 }
 
-/// The existing path that a line refers to although it is not a place for sessions.
+/// The existing path to which a line refers, although no session can be there.
 fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
     let said = directory(fields).filter(|path| !path.is_empty()).map(ToOwned::to_owned);
     let is_plain = !name.contains('/') && name != "." && name != "..";
@@ -110,7 +110,7 @@ fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) ->
     said.into_iter().chain(own).find(|path| is_there(path))
 }
 
-/// Explains why a session at a path that is not a place for sessions is not shown. `None` for a finished
+/// Explains why a line's session is not shown: its path cannot contain a session. `None` for a finished
 /// session without a state file, which nobody misses.
 fn explain_elsewhere(
     name: &str,
@@ -133,7 +133,7 @@ fn explain_elsewhere(
     Some(odd(OfRegistry::LineElsewhere { line: known.number, name: cut(name), path: cut(path), place }))
 }
 
-/// True unless the registry's path is a folder or cannot be read.
+/// True if the registry is a readable file or is missing.
 pub(in crate::ccw) fn can_be_read(index: &Tree) -> bool {
     matches!(index.get(REGISTRY), Some(Entry::File(_)) | None)
 }
@@ -150,22 +150,23 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
     found
 }
 
-/// Where a session's folder would be: at the path in its line, if that is valid.
+/// The folder of a line's session: the path in the line if that is valid, or else the name below the home.
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
-    // No location is inferred for other names.
+    // A session without the prefix in its name needs a state file, so its folder cannot be inferred from its
+    // name.
     let is_plain = |spot: &Spot| spot.known_by.is_none();
     said.filter(is_plain).or_else(|| spot(&format!("{HOME}/{name}"), true).filter(is_plain))
 }
 
-/// The folder in a line, if it is outside the places that are searched anyway.
+/// The folder in a line, if it is outside the usual places.
 fn said_elsewhere(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let path = directory(fields).filter(|path| !places_of(name).iter().any(|place| place == path))?;
     spot(path.trim_start_matches("./"), true).filter(|spot| name_of(spot) == name)
 }
 
-/// Sessions in folders known only from the registry. Parses few lines completely, because every command needs
-/// these sessions.
+/// Sessions in folders that are known only from the registry. Every command needs these sessions, so few
+/// lines are parsed completely.
 pub(in crate::ccw) fn elsewhere_in(bytes: &[u8]) -> Vec<Spot> {
     let usual =
         [format!("\"{HOME}/WFS-"), format!("\"{HOME}/{ACTIVE}/WFS-"), format!("\"{HOME}/{ARCHIVES}/WFS-")];

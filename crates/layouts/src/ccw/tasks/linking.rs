@@ -1,5 +1,5 @@
-//! Relations of tasks: parts and dependencies. Contradictions are reported and resolved so that no task waits
-//! for itself; the files stay as they are.
+//! Relations of tasks: parts and dependencies. Contradictions are reported, and resolved in memory so that no
+//! task waits for itself. The files stay as they are.
 
 use super::{Task, TaskStatus, natural, plain};
 use crate::problem::{OfItem, Problem, Relation, What};
@@ -20,7 +20,7 @@ pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     containers(tasks, warnings);
 }
 
-/// Keeps one of several files for the same task, whose id may be spelled differently in each.
+/// Keeps one file per task. Several files may describe the same task, with its id spelled differently.
 fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     let mut counts: BTreeMap<String, &Task> = BTreeMap::new();
     for task in tasks.iter() {
@@ -41,8 +41,9 @@ fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     });
 }
 
-/// True if `task` counts and `other` does not: the file changed later counts, if both have times. Otherwise
-/// it is the one in which the task is further, because a second file is usually written to advance the task.
+/// True if `task` is kept and `other` is dropped. The file changed later is kept. Without two different
+/// times, the file with the more advanced status is kept, because a second file is usually written to advance
+/// the task.
 fn counts_before(task: &Task, other: &Task) -> bool {
     match (task.updated, other.updated) {
         (Some(one), Some(other)) if one != other => one > other,
@@ -59,8 +60,8 @@ fn how_far(status: TaskStatus) -> u8 {
     }
 }
 
-/// Resolves the parent of each task: according to the task's own file, or else the parent's file, or else the
-/// dots in the id.
+/// Resolves the parent of each task. The task's own file decides, or else the parent's file, or else the dots
+/// in the id.
 fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Problem>) {
     let mut claimed: BTreeMap<String, ItemId> = BTreeMap::new();
     let mut named: BTreeSet<(String, String)> = BTreeSet::new();
@@ -115,7 +116,7 @@ fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// Deeper tasks become parts of the last allowed level.
+/// Moves tasks that are nested too deeply up to the last allowed level.
 fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let above = parents_by_key(tasks);
     let ids: BTreeMap<String, ItemId> = tasks.iter().map(|task| (task.id.key(), task.id.clone())).collect();
@@ -153,7 +154,8 @@ fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Ve
 fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     while let Some(cycle) = find_cycle(tasks) {
         let path: Vec<String> = cycle.iter().map(|at| tasks[*at].id.to_string()).collect();
-        // The last step of the cycle that is a dependency. There is one, because parts alone form no cycle.
+        // The last step of the cycle that is a dependency. Such a step exists, because parts alone cannot
+        // form a cycle.
         let step = (0..cycle.len()).rev().find_map(|step| {
             let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
             let need = tasks[to].id.clone();
@@ -165,7 +167,8 @@ fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// Finds one cycle, as positions. Not recursive: a chain may be as long as the list of tasks.
+/// Finds one cycle and returns the positions of its tasks. Not recursive, because a chain may be as long as
+/// the list of tasks.
 fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     let at: BTreeMap<String, usize> =
         tasks.iter().enumerate().map(|(at, task)| (task.id.key(), at)).collect();
@@ -203,11 +206,12 @@ fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     None
 }
 
-/// Resolves containers. A container is done when its parts are; without parts it is an ordinary task. If its
-/// file calls it blocked or in progress, it has work of its own.
+/// Sets the status of containers. A container is done when its parts are done; without parts it is an
+/// ordinary task. A task that is blocked or in progress according to its file has work of its own, and keeps
+/// its status.
 fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    // Deepest first, because containers need the results of their parts.
+    // The deepest tasks come first, because containers need the results of their parts.
     for at in (0..tasks.len()).rev() {
         match parts.get(&tasks[at].id.key()).copied() {
             None if tasks[at].status == TaskStatus::Container => {
@@ -244,7 +248,7 @@ fn in_order(tasks: &mut Vec<Task>) {
     tasks.sort_by_cached_key(|task| natural(task.id.as_str()));
     let mut waiting = std::mem::take(tasks);
     let mut placed: BTreeSet<String> = BTreeSet::new();
-    // Each pass places one level.
+    // Each pass adds one level of tasks.
     while !waiting.is_empty() {
         let is_next = |task: &Task| task.parent.as_ref().is_none_or(|parent| placed.contains(&parent.key()));
         let (next, rest): (Vec<Task>, Vec<Task>) = waiting.into_iter().partition(is_next);

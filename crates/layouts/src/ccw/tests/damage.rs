@@ -1,4 +1,4 @@
-//! Damaged files: reading never panics, and a write never replaces unreadable content.
+//! Tests of damaged files: reading never panics, and a write never replaces unreadable content.
 
 use super::*;
 use crate::json;
@@ -14,7 +14,8 @@ fn place(seed: &mut u64, length: usize) -> usize {
     usize::try_from(step(seed) % length.max(1) as u64).expect("in range")
 }
 
-/// A file with bytes changed, removed or doubled, or with words of the format in wrong places.
+/// A copy of the file in which bytes are changed, removed or doubled, or words of the format are in wrong
+/// places.
 fn mutated(text: &[u8], seed: &mut u64) -> Vec<u8> {
     const WORDS: [&str; 8] = ["null", "{}", "[]", "\"impl-1\"", "-1e999", "\"PLAN\"", "}", "\\u0000"];
     let mut bytes = text.to_vec();

@@ -1,4 +1,4 @@
-//! The current phase, and the proof of earlier ones.
+//! Tests of the current phase, and of the proof that earlier phases are done.
 
 use super::*;
 use model::phase::PhaseState;
@@ -92,7 +92,7 @@ fn a_missing_session_file_is_worked_out_from_the_registry_and_the_other_files() 
         assert_eq!(told(&tree).value.unreadable, ["WFS-login/workflow-session.json"]);
         assert!(warnings(&tree)[0].contains("it is missing; the position was derived"));
     }
-    // The file is recreated with defaults, in the original format.
+    // A missing state file is recreated with default values, in the original format.
     let recreated = after(&tree(&[registry]), &[]);
     let json = json_at(&recreated, "WFS-login/workflow-session.json");
     assert_eq!(json["session_id"], NAME);
@@ -150,7 +150,7 @@ fn a_file_of_later_releases_needs_no_current_phase() {
     check(r#"{"status":"active"}"#, "plan", &["current_phase is missing; PLAN was derived"]);
 }
 
-/// If the phase is invalid, the last valid one counts, and is written once the session continues.
+/// If the phase is invalid, the last valid phase is used, and written to the file once the session continues.
 #[test]
 fn a_word_that_is_no_phase_is_reset_to_the_last_valid_one_by_whoever_goes_on() {
     let tree = with_state(r#"{"current_phase":"SHIP","progress":{"completed_phases":["PLAN"]},"x":1}"#);
@@ -161,7 +161,7 @@ fn a_word_that_is_no_phase_is_reset_to_the_last_valid_one_by_whoever_goes_on() {
     let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let json = json_at(&after(&waits, &[resumed]), "WFS-login/workflow-session.json");
     assert_eq!((&json["current_phase"], &json["x"]), (&"IMPLEMENT".into(), &1.into()));
-    // Work in an active session continues it.
+    // Any work in an active session continues it.
     let saved = Event::CheckpointMade { name: "s".to_owned() };
     let json = json_at(&after(&tree, &[saved]), "WFS-login/workflow-session.json");
     assert_eq!(json["current_phase"], "IMPLEMENT");

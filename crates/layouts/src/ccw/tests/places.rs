@@ -1,4 +1,4 @@
-//! Where sessions are found, which files are read, and names of new ones.
+//! Tests of where sessions are found, which of their files are read, and how new sessions are named.
 
 use super::*;
 use crate::layout::Role;
@@ -82,8 +82,8 @@ fn only_folders_of_the_right_name_are_sessions() {
     ] {
         assert_eq!(Ccw.identify(path, true), None, "{path}");
     }
-    // A folder elsewhere, which only a registry line names, also needs a state file. In the session's tree,
-    // the folder is beside the home.
+    // A folder that only a registry line names also needs a state file. In the session's tree, the folder is
+    // next to the home.
     for (path, in_tree) in
         [(".workflow/2026/WFS-a", "2026/WFS-a"), ("docs/WFS-a", "../docs/WFS-a"), ("WFS-a", "../WFS-a")]
     {
@@ -96,7 +96,7 @@ fn only_folders_of_the_right_name_are_sessions() {
     assert_eq!(spot_at(".workflow/WFS-a").known_by, None);
     let state = spot_at(".workflow/active/tmp").known_by;
     assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
-    // Two names never lead to the same id.
+    // Different names never lead to the same id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
 }
 
@@ -140,7 +140,7 @@ fn the_place_is_the_state() {
     // The session was moved, and is found at its new place.
     let session = read_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
-    // Later releases have no registry, and get none.
+    // Later releases have no registry, and leftoff does not create one for them.
     let spot = spot_at(".workflow/active/WFS-login");
     let folder = Folder {
         spot: &spot,

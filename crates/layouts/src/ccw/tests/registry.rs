@@ -1,4 +1,4 @@
-//! The lines of session_status.jsonl: a session's own line changes, and nobody else's.
+//! Tests of the lines of session_status.jsonl: a write changes the session's own line, and no other.
 
 use super::*;
 use crate::capabilities::shared_part;
@@ -114,7 +114,7 @@ fn a_line_without_a_folder_is_lost_unless_it_is_finished_or_its_folder_is_in_ano
     assert_eq!(survey.problems, []);
 }
 
-/// Somebody who misses a session learns which line refers to it.
+/// The warning about a missing session names the line that refers to it.
 #[test]
 fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_points() {
     let line = |id: &str, status: &str, at: &str| {
@@ -196,7 +196,7 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     assert_eq!(share(&format!("{OTHER}\n{LINE}\r\n")), Some(LINE.as_bytes().to_vec()));
     assert_eq!(share(OTHER), Some(Vec::new()));
     assert_eq!(shared_part(&Ccw, &spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
-    // Another writer changed the other session's line and added a line while leftoff wrote its own.
+    // While leftoff writes its own line, another writer changes the other session's line and adds a line.
     let base = format!("{OTHER}\n{LINE}\n");
     let changed = OTHER.replace("active", "paused");
     let theirs = format!("{changed}\n{LINE}\n{{\"id\":\"WFS-new\"}}\n");
@@ -212,7 +212,8 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     );
 }
 
-/// The line that counts may be equal, byte for byte, to one that an older duplicate hides.
+/// If a session has several lines, the last one is used, even if it equals, byte for byte, an older line in
+/// `base` that was not the last there.
 #[test]
 fn a_session_that_is_written_beside_others_has_one_line_then() {
     let paused = LINE.replace("active", "paused");
@@ -258,7 +259,7 @@ fn the_lines_of_each_session_are_cut_from_the_whole() {
     }
 }
 
-/// Missing lines are added if the project has a registry or could have one.
+/// A session without a line is reported if the project has a registry, or could have one.
 #[test]
 fn sessions_without_a_line_are_told_except_in_later_releases() {
     let there = [".workflow/WFS-a/workflow-session.json", ".workflow/WFS-login/workflow-session.json"];

@@ -1,5 +1,5 @@
-//! Rules of tasks: ids, three levels, parents and children, dependencies. Violations are reported, and the
-//! rest is read.
+//! Tests of the rules for tasks: ids, three levels, parents and children, dependencies. Violations are
+//! reported, and the rest is read.
 
 use super::*;
 use model::item::{Item, ItemState};
@@ -100,7 +100,8 @@ fn every_status_of_both_eras_is_known() {
     check_warnings(&tree, &[]);
     let (_, items) = folded(&tree);
     let found: Vec<&str> = (1..=6).map(|n| item(&items, &format!("impl-{n}")).status.name()).collect();
-    // Nothing remains to be done for a cancelled task; its outcome says that it was not carried out.
+    // A cancelled task is completed, because nothing remains to be done for it; its outcome says that it was
+    // not carried out.
     assert_eq!(found, ["pending", "active", "active", "completed", "blocked", "completed"]);
     assert_eq!(item(&items, "impl-6").fields["outcome"], "cancelled");
     check_warnings(&project(&[("impl-1", &one("impl-1", "sleeping", ""))]), &["status is 'sleeping'"]);
@@ -208,7 +209,7 @@ fn a_container_is_complete_only_after_its_children() {
     );
 }
 
-/// A container that its file calls blocked or unfinished has work of its own.
+/// A container that is blocked or unfinished according to its file has work of its own.
 #[test]
 fn a_parent_that_is_no_container_stays_what_its_file_says() {
     for part in ["completed", "pending"] {

@@ -1,5 +1,5 @@
-//! Key lists, words and limits of the format, and errors in each field: reported with file and field, while
-//! the rest of the session works and no wrong byte is overwritten.
+//! Tests of the format's key lists, words and limits, and of errors in each field. An error is reported with
+//! its file and field. The rest of the session works, and no wrong value is overwritten.
 
 use super::writing::rich;
 use super::*;
@@ -37,14 +37,15 @@ fn begun(title: &str, taken: &dyn Fn(&str) -> bool) -> String {
     path.strip_prefix(".workflow/").expect("below the home").to_owned()
 }
 
-/// The files of the example session, with other bytes in one of them.
+/// The files of the example session, with the content of one file replaced.
 fn seed_with(path: &str, bytes: &[u8]) -> Tree {
     let mut tree = seed();
     tree.insert(path, Entry::File(bytes.to_vec()));
     tree
 }
 
-/// Expects exactly one warning for this file, which contains these words, and a session that folds.
+/// Expects exactly one warning for this file, which contains `words`, and a session that can still be folded
+/// from its files.
 #[track_caller]
 fn check_warning(tree: &Tree, path: &str, words: &str) {
     let found = warnings(tree);
@@ -238,7 +239,7 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
             assert_eq!(&json_at(&noted, STATE)[key], value, "{field} was written over");
         }
     }
-    // No other key gives the phase or the status.
+    // No key but `current_phase` gives the phase; none but `status` gives the status.
     check_warnings(&with_state(r#"{"phase":3}"#), &["phase is 3, not a string", "current_phase is missing"]);
     check_warnings(
         &with_state(r#"{"current_phase":[],"phase":"REVIEW"}"#),

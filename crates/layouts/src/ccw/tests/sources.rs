@@ -1,4 +1,4 @@
-//! A session's status: the words of all format versions, and which source wins.
+//! Tests of a session's status: the words of all versions of the format, and which source decides.
 
 use super::*;
 use model::lifecycle::Lifecycle;

@@ -1,4 +1,5 @@
-//! Writing a session to its files changes only what differs, and loses no foreign content.
+//! Tests of writing a session to its files: a write changes only values that differ, and loses no content of
+//! other tools.
 
 use super::*;
 use model::event::ItemEvent;
@@ -141,7 +142,7 @@ fn lifecycles_are_written_as_the_layout_can_say_them() {
     assert_eq!((&json["status"], &json["last_error"]), (&json!("paused"), &json!("no disk")));
     assert_eq!(folded(&failed_tree).0.lifecycle.name(), "failed");
     assert!(text(&failed_tree, "session_status.jsonl").contains("\"status\":\"paused\""));
-    // Pausing the session afterwards does not make it a failure.
+    // Pausing the session afterwards does not mark it as failed.
     let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let again = after(&failed_tree, &[resumed.clone(), paused()]);
     assert_eq!(folded(&again).0.lifecycle.name(), "paused");
@@ -162,7 +163,7 @@ fn a_status_that_tells_the_phase_moves_with_it() {
     assert_eq!(json_at(&after(&tree, &[paused]), STATE)["status"], "paused");
 }
 
-/// In later releases the status may be the only source of the phase.
+/// In later releases the status may be the only field that shows the phase.
 #[test]
 fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place() {
     let state = ".workflow/active/WFS-login";
@@ -182,11 +183,11 @@ fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place
         assert_eq!(json_at(&moved, STATE)["current_phase"], "IMPLEMENT");
         check_warnings(&moved, &[]);
     }
-    // A key that names the phase suffices.
+    // No phase is added if the file has a key that names it.
     let named = r#"{"current_phase":"VIBE","status":"implementing"}"#;
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     assert_eq!(json_at(&after(&with_state(named), &[paused]), STATE)["current_phase"], "VIBE");
-    // The tool of later releases goes by the status alone, and ignores other keys.
+    // In its active folder, the tool of later releases trusts the status alone, and ignores other keys.
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"reviewing"}"#), "review");
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"active"}"#), "implement");
 }
@@ -214,7 +215,7 @@ fn what_said_how_a_session_had_ended_is_gone_when_it_goes_on() {
         &[Event::SessionReopened { worktree: "/w".to_owned(), parallel: false, machine: None }],
     );
     assert_eq!(next(&reopened, "completed"), "completed");
-    // Foreign values under the same keys stay.
+    // Other tools' values under the same keys stay.
     let theirs = SEED.replacen('{', "{ \"last_error\": \"timeout\", \"completion_type\": \"normal\",", 1);
     let moved = after(&with_state(&theirs), &[completed("implement"), started("review")]);
     let json = json_at(&moved, STATE);
@@ -299,7 +300,7 @@ fn an_attempt_is_counted_once() {
     assert_eq!(written(&working, &[]), []);
 }
 
-/// Archiving a session once marked all of its tasks completed.
+/// A test for an earlier defect: archiving a session marked all of its tasks completed.
 #[test]
 fn closing_a_session_leaves_every_task_as_it_is() {
     let before = seed();
@@ -323,7 +324,7 @@ fn what_stands_in_the_way_and_is_no_object_stays() {
     assert_eq!(json["current_phase"], "IMPLEMENT");
 }
 
-/// Later releases say `in_progress`, and their files get the words that they know.
+/// Later releases use the word `in_progress`, and leftoff writes it to their files.
 #[test]
 fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     let begun = Event::Item(ItemEvent::ItemStarted { id: id("impl-2") });
@@ -338,7 +339,7 @@ fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     assert_eq!(status("cancelled"), "in_progress");
 }
 
-/// Agents update only a task's own file: a task completed there is no longer a current task.
+/// Agents update only a task's own file: a task that is completed there leaves the list of current tasks.
 #[test]
 fn a_task_that_was_completed_in_its_file_is_no_current_one_after_the_next_write() {
     let mut tree = seed();

@@ -21,7 +21,7 @@ use model::session::Session;
 use serde_json::{Map, Value, json};
 
 const UPDATED: &[&[&str]] = &[&["meta", "updated"], &["updated_at"]];
-/// The key for the time of the last change in files of later releases, which have no `meta`.
+/// The key for the time of the last change, in files of later releases, which have no object `meta`.
 const UPDATED_LATER: &[&[&str]] = &[&["updated_at"]];
 
 pub(super) fn file(
@@ -31,7 +31,7 @@ pub(super) fn file(
 ) -> Option<FileChange> {
     let path = format!("{}/{STATE}", said.read.folder);
     let session = publication.session;
-    // Unreadable content is replaced, because the caller has quarantined it.
+    // Unreadable content is ignored: the caller has already quarantined the file.
     let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
     let mut changes = Changes::to(content)?;
     if content.is_none() {
@@ -65,7 +65,7 @@ impl Changes {
     }
 }
 
-/// Fills a new file, with the keys in the tool's own order.
+/// Fills a new state file, with the keys in the order that the tool uses.
 fn begin(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>) {
     let session = publication.session;
     changes.set(&["session_id"], &json!(said.read.name));
@@ -107,20 +107,20 @@ fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
     }
 }
 
-/// Sets the phase, unless the file already names it, perhaps by a synonym.
+/// Sets the phase, unless the file already names it. Synonyms of the phase are left as written.
 fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
     let (Some(ours), Some(theirs)) = (session.run(), said.session.run()) else { return };
     let is_there = ours.current().id() == theirs.current().id() && ours.is_open() == theirs.is_open();
     let states = |run: &model::run::Run| -> Vec<bool> { run.phases.iter().map(is_completed).collect() };
     let done = (states(ours), states(theirs));
     let word = json!(current(session).word());
-    // An unknown word for the phase may come from a newer tool, so it stays until the session continues,
-    // which requires a valid phase.
+    // An unknown phase may come from a newer tool. It stays until the session continues, which requires a
+    // valid phase.
     let is_resumed = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
     let is_odd = said.read.state.odd_phase.is_some() && (is_resumed || since.iter().any(is_work));
     if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
-        // If the file has both keys, both get the same phase.
+        // A file that has both keys gets the same phase in both.
         if changes
             .document
             .get(&["phase"])
@@ -130,7 +130,7 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
             changes.set(&["phase"], &word);
         }
     }
-    // Before continuing, the user was asked about the contradiction between the list and the phase.
+    // The user has agreed to continue although the list of completed phases contradicts the phase.
     let is_contradicted =
         is_resumed && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
     if !is_there || done.0 != done.1 || is_contradicted {
@@ -138,7 +138,7 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
     }
 }
 
-/// True for work inside a phase, which continues the session whether it was paused or not.
+/// True for work inside a phase. Such work continues the session, even a paused one.
 fn is_work(recorded: &Recorded) -> bool {
     matches!(recorded.event, Event::Item(_) | Event::CheckpointMade { .. } | Event::GateFailed { .. })
 }
@@ -154,10 +154,10 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     let known = said.read.state.status.as_deref();
     let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
-    // A session in the archive is completed because of its place, whatever its file says.
+    // A session in the archive is completed, whatever status its file contains.
     let is_completed_by_place =
         said.read.ground == Ground::Archives && word == Word::Completed && !since.iter().any(ends);
-    // A file without a status gets none while the other sources are right.
+    // No status is added to a file without a status while the other sources are right.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
     if shown != word && !is_completed_by_place {
         keep_phase(changes, session, said, word);
@@ -172,7 +172,7 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
     match &session.lifecycle {
         Lifecycle::Failed { error, .. } => changes.set(&["last_error"], &json!(error)),
-        // With this key, a mere pause would count as a failure.
+        // A paused session with this key would be read as failed.
         Lifecycle::Paused { .. } => changes.remove(&["last_error"]),
         Lifecycle::Abandoned { .. } => changes.set(&["completion_type"], &json!("abandoned")),
         Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
@@ -183,8 +183,8 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
 }
 
-/// Removes leftoff's record of how the session ended: with this record, the next pause would count as a
-/// failure, and the next end as an abandonment. Foreign values stay.
+/// Removes leftoff's record of how the session ended. With that record, the next pause would be read as a
+/// failure, and the next end as an abandonment. Values that other tools wrote stay.
 fn forget_end(changes: &mut Changes, said: &Said<'_>) {
     match said.read.stands {
         Stands::Failed => changes.remove(&["last_error"]),
@@ -193,7 +193,7 @@ fn forget_end(changes: &mut Changes, said: &Said<'_>) {
     }
 }
 
-/// Writes the phase if only the old status named it and the new status does not.
+/// Writes the phase if the file showed it only by its old status, and no longer shows it with the new status.
 fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: Word) {
     let known = &said.read.state;
     let then = State { status: Some(word.text().to_owned()), ..known.clone() };
@@ -203,8 +203,8 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
     }
 }
 
-/// Updates the list of current tasks, which are started or held. Tasks that others listed stay until they are
-/// done or released.
+/// Updates the list of current tasks: those that are started, or held by somebody. A task that another tool
+/// put on the list stays until it is done or released.
 fn progress(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>, since: &[Recorded]) {
     let named = &said.read.state.current_tasks;
     let current = current_tasks(publication, said);
@@ -239,9 +239,9 @@ fn current_tasks(publication: &SessionToPublish<'_>, said: &Said<'_>) -> Vec<Str
     current
 }
 
-/// Adds a transition in the original form: completed phase, next phase, time, results. None is added for a
-/// phase that the file already shows as completed, because whoever advanced the file by hand decided whether
-/// to record that.
+/// Adds a transition in the original form: completed phase, next phase, time, results. No transition is added
+/// for a phase that the file already shows as completed: whoever edited the file decided whether to record
+/// one.
 fn transition(
     changes: &mut Changes,
     recorded: &Recorded,
@@ -291,8 +291,8 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, publication: &SessionToPublish<'_
     artifacts
 }
 
-/// When the last checkpoint was due: after a completed phase, an explicit request (checkpoint, pause), or the
-/// session's end.
+/// The time of the last event that counts as a checkpoint: a phase completed or skipped, a checkpoint, a
+/// pause, or the session's end.
 fn checkpoint(since: &[Recorded]) -> Option<Timestamp> {
     let is_saved = |recorded: &&Recorded| {
         matches!(
@@ -312,7 +312,7 @@ fn current(session: &Session) -> PhaseWord {
     session.run().and_then(|run| PhaseWord::of_step(run.current().id().as_str())).unwrap_or(PhaseWord::Plan)
 }
 
-/// The completed phases, without skipped ones.
+/// The names of the completed phases. Skipped phases are left out.
 fn completed(session: &Session) -> Vec<&'static str> {
     let phases = session.run().into_iter().flat_map(|run| run.phases.iter());
     phases
@@ -321,8 +321,8 @@ fn completed(session: &Session) -> Vec<&'static str> {
         .collect()
 }
 
-/// True for a completed phase. A phase that needs review comes after the current one, and a list with both
-/// would contradict itself.
+/// True for a completed phase. A phase that needs review is not completed: it comes after the current one, so
+/// a list with both would contradict itself.
 fn is_completed(phase: &model::phase::Phase) -> bool {
     match phase.state {
         PhaseState::Completed { .. } => true,

@@ -1,4 +1,4 @@
-//! Names of tasks in files: existing names, and new ones in the spelling of the release.
+//! Names of tasks in files: existing names stay, and new ones are spelled as in the session's release.
 
 use crate::ccw::CcwSession;
 use crate::ccw::place::Ground;
@@ -13,7 +13,7 @@ const TASK: &str = "impl-";
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// The names of a session's items. They differ from the items' ids only in folders of later releases of the tool.
+    /// The names of a session's items. Only folders of later releases name tasks differently from the items' ids.
     pub(super) fn of(read: &CcwSession, items: &ItemBook) -> Self {
         let mut names = in_files(&read.tasks);
         let is_lowercase = |name: &String| name.starts_with(TASK);

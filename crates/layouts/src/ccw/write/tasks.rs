@@ -1,5 +1,5 @@
-//! One file per task. A task read from a file is written back to that file; a new task gets a file named
-//! after its id.
+//! Writes one file per task. A task read from a file is written back to that file; a new task gets a file
+//! named after its id.
 
 use super::task_names::Names;
 use super::{Changes, Said, ours};
@@ -32,8 +32,7 @@ fn file(
     let read = read_of(item, publication.items, said);
     let path = read.map_or_else(|| said.new_task(&item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
-    // A task known only from the list of current tasks gets no file once it is not a task in that list any
-    // more.
+    // A task that existed only in the list of current tasks, and has left that list, gets no file.
     let is_off_the_list = item.fields.contains_key(LISTED) && !is_there;
     if read.is_none() && (is_there || is_off_the_list) {
         return None;
@@ -44,7 +43,7 @@ fn file(
     let now = publication.session.updated_at;
     let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
-        // A task known only from the list of current tasks needs no file while the list shows everything
+        // A task that exists only in the list of current tasks gets no file while the list shows everything
         // about it.
         Some(known) if is_only_listed && is_as_listed(item, known) => return None,
         Some(known) if !is_only_listed => {
@@ -53,8 +52,8 @@ fn file(
         }
         Some(_) | None => begin(&mut changes, item, (publication.items, &said.names), (is_later, now)),
     }
-    // Another writer of this status may have counted the attempt already. A claim by leftoff sets it as well,
-    // but does not count the attempt.
+    // If the file already says that the task is in progress, its writer may have counted the attempt. A task
+    // that an agent holds has this status too, but its attempt is not counted yet.
     if known.is_none_or(|known| known.status != ItemStatus::Active || item.live_lease(now).is_some()) {
         for recorded in ours(publication.since_written(&path)) {
             attempt(&mut changes, item, recorded);
@@ -70,8 +69,8 @@ fn is_as_listed(item: &Item, known: &Item) -> bool {
     item.status == known.status && item.title == known.title && item.fields == known.fields
 }
 
-/// The task in the files that matches the item: with the exact id, or with another spelling of it that no
-/// other item has.
+/// The task in the files that matches the item: the task with exactly this id, or one with another spelling
+/// of it, if no other item has that spelling.
 fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Task> {
     let is_its = |task: &&Task| task.id.is(&item.id) || !items.contains(&task.id);
     let mut same = said.read.tasks.tasks.iter().filter(|task| is_spelling_of(&task.id, &item.id));
@@ -84,7 +83,7 @@ impl Said<'_> {
     }
 }
 
-/// Fills a new task file, with the keys in the tool's own order.
+/// Fills a new task file, with the keys in the order that the tool uses.
 fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names), of: (bool, Timestamp)) {
     let field = |name: &str| item.fields.get(name).cloned();
     changes.set(&["id"], &json!(names.get(&item.id)));
@@ -94,7 +93,7 @@ fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names)
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
-        // `inherited_from` of a part defaults to its container.
+        // By default, a task inherits from its container.
         let nothing = if key == "inherited_from" { json!(parent) } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));
     }
@@ -108,7 +107,7 @@ fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names)
     changes.set(&["meta", "updated"], &written(item.updated_at));
 }
 
-/// A task's new state, and the one in its file.
+/// A task as it must be written, and as its file shows it.
 struct News<'a> {
     item: &'a Item,
     known: &'a Item,
@@ -143,7 +142,7 @@ fn change(changes: &mut Changes, news: &News<'_>, all_known: &ItemBook) {
         changes.set_where_it_is(PARENT, &json!(parent));
     }
     subtasks(changes, item, all_known, (items, names));
-    // The number of attempts is in the file for other tools; it never decreases.
+    // Other tools read the number of attempts from the file; leftoff never decreases it.
     if let Some(attempts) = item.counters.get("attempts")
         && known.counters.get("attempts") < Some(attempts)
     {
@@ -156,13 +155,13 @@ fn field(changes: &mut Changes, name: &str, value: &Value) {
         "type" => changes.set_where_it_is(TYPE, value),
         "agent" => changes.set_where_it_is(AGENT, value),
         _ if CONTEXT.contains(&name) => changes.set(&["context", name], value),
-        // Changes without a place in the format stay in the log.
+        // The format has no place for other changes; they are only in the log.
         _ => {}
     }
 }
 
-/// Adds parts that leftoff created to the file of their container. A file that others wrote without its parts
-/// stays as it is.
+/// Adds parts that leftoff created to the file of their container. Parts that another tool left out of that
+/// file are not added.
 fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, (items, names): (&ItemBook, &Names)) {
     let named: Vec<String> = match changes.document.get(&["relations", "subtasks"]) {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(plain).collect(),
@@ -175,7 +174,8 @@ fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, (items, names)
     }
 }
 
-/// Counts an attempt that started since the file was written, only once.
+/// Counts an attempt that started since the file was written. An attempt that the file already contains is
+/// not counted again.
 fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     let Event::Item(ItemEvent::ItemStarted { id }) = &recorded.event else { return };
     let at = written(recorded.at);
@@ -187,8 +187,8 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     changes.set(&["execution", "last_attempt"], &at);
 }
 
-/// The format's word for a task's status. Later releases have their own word for work in progress. A held
-/// task counts as in progress.
+/// The format's word for a task's status. A held task is in progress; later releases have their own word for
+/// that.
 fn status(item: &Item, (is_later, now): (bool, Timestamp)) -> &'static str {
     let is_held = item.live_lease(now).is_some();
     match &item.status {
