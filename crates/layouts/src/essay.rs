@@ -1,6 +1,6 @@
 //! The essay pipeline: `essay-pipeline-{date}-{time}/` with session-state.yaml and an artifact per stage. The
-//! state file is authoritative; if neither it nor its backup is readable, the state is inferred from the
-//! artifacts and a person confirms it.
+//! state file decides. If neither the state file nor its backup is readable, the state is inferred from the
+//! artifacts, and a person confirms it.
 
 mod artifacts;
 mod consequences;
@@ -44,10 +44,11 @@ pub use position::Position;
 pub(crate) const NAME: &str = "essay";
 /// The state file, below a session's folder.
 pub const STATE: &str = "session-state.yaml";
-/// The item field for a section that was done before an earlier stage changed.
+/// The item field that marks a section for review, because an earlier stage changed after the section was
+/// done.
 const NEEDS_REVIEW: &str = "needs_review";
-/// Prefixes of section ids: `section` for stage 3, where it is also the kind of the items; `draft` for stage
-/// 4.
+/// Prefixes of section ids: `section` in stage 3, `draft` in stage 4. `section` is also the kind of the items
+/// of stage 3.
 const SECTION: &str = "section";
 const WRITTEN_SECTION: &str = "draft";
 pub const RECOVERED_FROM_BACKUP: &str = "Session state recovered from backup. Last state update may be lost.";
@@ -92,7 +93,7 @@ static FACTS: Facts = Facts {
     local_times: false,
     exclusive: false,
     pauses_active_only: false,
-    // `total_paragraphs`.
+    // The file counts the parts of a section in `total_paragraphs`.
     counts_parts: true,
     edits_only_claim: true,
     goes_with_folder: false,
@@ -154,7 +155,7 @@ impl Layout for Essay {
             approved: approved(&history),
             history,
             workflows: Vec::new(),
-            // A file's existence does not prove its stage: a person approves each.
+            // No file proves that its stage is done, because a person must approve each stage.
             proofs: Vec::new(),
             unreadable,
             unreadable_parts: Vec::new(),
@@ -189,7 +190,8 @@ impl Layout for Essay {
         }
     }
 
-    /// The state names the session's folder, not the session. The path is written once the folder is known.
+    /// Nothing to change: the state names the session's folder, not the session, and the path of the folder
+    /// is written once it is known.
     fn rename(&self, _: &str, content: &[u8], _: &Spot, _: &Spot) -> Vec<u8> {
         content.to_vec()
     }
@@ -231,7 +233,7 @@ impl Layout for Essay {
 }
 
 impl ItemRules for Essay {
-    /// `section-2` belongs to argument development, `draft-2` to the same section when written.
+    /// `section-2` is a section of argument development. `draft-2` is the same section in the writing stage.
     fn home(&self, id: &ItemId) -> Option<ItemHome> {
         let (name, number) = id.as_str().rsplit_once('-')?;
         number.parse::<u32>().ok()?;
@@ -292,7 +294,8 @@ impl ToolVoice for Essay {
     }
 }
 
-/// Checks that the file calls approved. A null written over an approval withdraws the approval.
+/// The checks that are approved according to the file. An approval that was later replaced by null is
+/// withdrawn, and not included.
 fn approved(history: &[Dated]) -> Vec<Approved> {
     let said = history.iter().rev().find_map(|dated| match &dated.event {
         Event::FieldsSet { phase: None, fields } => fields.get(write::BIRDS_EYE_KEY),
@@ -302,7 +305,7 @@ fn approved(history: &[Dated]) -> Vec<Approved> {
     is_yes.then_some(Approved { phase: STAGES[2].name, check: write::BIRDS_EYE }).into_iter().collect()
 }
 
-/// The content of the first readable state file, the names of unreadable ones, and problems.
+/// The content of the first readable state file, the names of unreadable state files, and the problems found.
 fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
     let mut problems = Vec::new();
     let why = match read_state(folder, &mut problems) {
@@ -314,8 +317,8 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
     };
     let unreadable = vec![STATE.to_owned()];
     let mut problems = vec![Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut })];
-    // The problem concerns the folder: a problem of the file would no longer be true once its backup has
-    // replaced it.
+    // The problem is reported for the folder. A problem of the file would no longer be true once the backup
+    // has replaced the file.
     let mut tell = |what: What| problems.push(Problem::of_file("", what));
     if let Some(state) = recover::from_artifacts(folder) {
         tell(What::Reconstructed { words: RECONSTRUCTED });

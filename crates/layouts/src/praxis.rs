@@ -1,5 +1,5 @@
-//! praxis OS: one JSON file per session, in three formats, with workflows and gates beside them. A session in
-//! an older format keeps it; only new and imported sessions use the newest.
+//! praxis OS: one JSON file per session, in one of three formats. Workflows and gates are in folders of their
+//! own. A session in an older format keeps that format; only new and imported sessions use the newest.
 
 mod definition;
 mod evidence_check;
@@ -33,24 +33,26 @@ use model::workflow::Workflow;
 
 /// The folder of new sessions.
 const STATES: &str = ".praxis-os/.cache/state";
-/// Folders of sessions in the first format, including those under the tool's former name.
+/// Folders of sessions in the first format, including folders under the tool's former name.
 const FIRST: &[&str] = &[STATES, ".agent-os/.cache/state", ".agent-os/state"];
-/// The folder below which the second format has a folder per status; the folder decides the status.
+/// In the second format, this folder contains one folder per status. A session has the status of the folder
+/// that contains it.
 const SECOND: &str = ".praxis-os/state/workflow";
-/// The status folders in order of precedence, because an interrupted move leaves a session in two of them.
+/// The status folders, in order of precedence. An interrupted move may leave a session in two of these
+/// folders, and the first is then used.
 const STATUSES: &[&str] = &["error", "completed", "active"];
-/// The maximum number of phases; no workflow has more, so a higher number is a mistake.
+/// The maximum number of phases. No workflow has more, so a higher number is a mistake.
 const MOST_PHASES: u32 = 500;
 const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that belong to the format.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
-/// leftoff's own section below `metadata` in the second format, for values without a key. The format forbids
-/// unknown keys anywhere else.
+/// leftoff's own section below `metadata` in the second format. It contains values for which the format has
+/// no key; the format allows unknown keys only here.
 const OURS: &str = "leftoff";
-/// The key for the time that a phase was paused.
+/// The key for the time during which a phase was paused.
 const PAUSED: &str = "paused_duration_seconds";
-/// The key of an attempt's outputs for artifacts that the second format has as a list.
+/// In the outputs of an attempt, the key for artifacts that the second format stores as a list.
 const ARTIFACTS: &str = "artifacts";
 
 /// Plain data about the layout.
@@ -115,8 +117,8 @@ impl Layout for Praxis {
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
         (is_place && !is_folder).then(|| Spot {
             id: id_of_name("praxis", stem),
-            // The path is virtual: a session of the second format moves between folders and keeps its
-            // identity.
+            // This path is virtual: a session of the second format moves between folders, but its identity
+            // stays.
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
             workspace: format!(".praxis-os/workspace/{stem}"),
@@ -124,7 +126,7 @@ impl Layout for Praxis {
         })
     }
 
-    /// All file names are known in advance.
+    /// The rules for the session's files. All file names are known in advance, so no folder is searched.
     fn files(&self, spot: &Spot) -> FileRules {
         let candidates = candidates(spot);
         let rule = |path: &String| Rule::files(Fits::Is(path.clone()), Role::State);
@@ -154,8 +156,8 @@ impl Layout for Praxis {
         read(folder)
     }
 
-    /// The operations that publish a session. Only an import into this layout changes the format of a file;
-    /// its own tool always gets the format that the file had.
+    /// The file operations that publish a session. An import into this layout may change the format of the
+    /// file. In every other case, the file keeps the format that its tool used.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
         let path = file_of(folder.spot, folder.tree);
         let there = folder.tree.content(&path);
@@ -265,8 +267,8 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     if state.is_legacy() {
         say("", What::Legacy);
     }
-    // The last error is shown as the reason of a failure, or of a pause without another reason; in a
-    // completed session it no longer matters.
+    // The last error is shown as the reason of a failed session, and of a paused session without another
+    // reason. In a completed session it does not matter any more. In these cases no warning is needed.
     let needs_no_warning = match state.life {
         state::Life::Failed { .. } | state::Life::Completed { .. } => true,
         state::Life::Paused { ref context, .. } => context.is_none(),
@@ -309,14 +311,15 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     Reading { value: told, warnings }
 }
 
-/// True for a file that names its workflow, even if the file is damaged. Nobody can continue the session of a
-/// file that does not.
+/// True for a file that names its workflow, even if the file is otherwise damaged. Without that name, nobody
+/// can continue the session.
 fn says_workflow(content: Option<&[u8]>) -> bool {
     let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
     fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
 }
 
-/// The workflow with the session's original number of phases; the definition may have changed since.
+/// The workflow, with the number of phases that the session started with. The definition may have changed
+/// since then.
 fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Definition>) -> Workflow {
     let mut definition = found.unwrap_or_else(|| Definition::unknown(name));
     if let Some(version) = &state.version {
@@ -325,14 +328,14 @@ fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Def
     definition.cut(name, extent.range.clone(), extent.is_known)
 }
 
-/// The problem of a session that is in two status folders: only one of them is read.
+/// The problem of a session that is in two status folders. Only one of the two files is read.
 fn left_behind(folder: &Folder<'_>) -> Option<Problem> {
     let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
     let (counts, other) = (there.next()?, there.next()?);
     Some(Problem::of_file(other, What::ElsewhereToo { counts }))
 }
 
-/// Possible paths of a session's file, in order of precedence.
+/// Possible paths of a session's file. The first path that exists is used.
 fn candidates(spot: &Spot) -> Vec<String> {
     match spot.path.strip_prefix(SECOND).and_then(|rest| rest.strip_prefix('/')) {
         Some(name) => STATUSES.iter().map(|status| format!("{SECOND}/{status}/{name}")).collect(),
@@ -353,7 +356,7 @@ fn folder_status(path: &str) -> Option<&'static str> {
     STATUSES.iter().find(|status| **status == folder && !name.contains('/')).copied()
 }
 
-/// The lifecycles that belong in a folder of the second format.
+/// The lifecycles that a session in this status folder of the second format can have.
 fn lifecycles(status: &str) -> &'static [&'static str] {
     match status {
         "completed" => &["completed"],
@@ -362,10 +365,10 @@ fn lifecycles(status: &str) -> &'static [&'static str] {
     }
 }
 
-/// The path of a session's specification.
+/// The path of the specification that a session works on.
 fn spec_of(state: &State) -> Option<String> {
     let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
-    // The `...` of an example is not a path.
+    // The `...` in an example is not a path.
     named
         .filter(|named| named.contains(char::is_alphanumeric))
         .map(ToOwned::to_owned)
@@ -377,7 +380,7 @@ fn last_name(path: &str) -> Option<&str> {
     path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// A name made from foreign text; invalid characters become hyphens.
+/// A name made from another tool's text. Invalid characters become hyphens.
 fn name_of(text: &str) -> Name {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(60).collect();
@@ -395,7 +398,7 @@ fn uuid(mut random: [u8; 16]) -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// Translates a lambda over all evidence to a gate's expression.
+/// Translates a lambda, which checks all evidence together, to an expression of a gate.
 #[cfg(feature = "fuzzing")]
 pub fn translated(lambda: &str) -> Result<String, String> {
     lambda::of_evidence(lambda, &std::collections::BTreeMap::new())

@@ -1,4 +1,4 @@
-//! The files that prove a section or a stage, and resolution of paths in the state.
+//! The files that prove a section or a stage, and the resolution of paths in the state.
 
 use super::recover;
 use super::state::{Section, State};
@@ -8,13 +8,13 @@ pub(super) fn argument_map(section: u32) -> String {
     format!("stage-3-section-{section}-arguments.md")
 }
 
-/// The section whose current argument map this file is.
+/// The number of the section whose current argument map this file is; `None` for any other file.
 pub(super) fn section_of_map(path: &str) -> Option<u32> {
     let number = path.strip_prefix("stage-3-section-")?.strip_suffix("-arguments.md")?;
     number.parse().ok().filter(|section| *section > 0 && argument_map(*section) == path)
 }
 
-/// The name under which an archived version was archived; for any other file, its own name.
+/// The name that an archived file had before it was archived. For any other file, its own name.
 pub(super) fn current_name(path: &str) -> String {
     let archived = path.strip_suffix(".md").and_then(|stem| {
         let (stem, version) = stem.rsplit_once(".v")?;
@@ -23,14 +23,14 @@ pub(super) fn current_name(path: &str) -> String {
     archived.map_or_else(|| path.to_owned(), |stem| format!("{stem}.md"))
 }
 
-/// The target of a path in the state file.
+/// The file or place that a path in the state file refers to.
 pub(super) enum Referred {
-    /// In the session's folder; the path is relative to that folder.
+    /// In the session's folder. The path is relative to that folder.
     Inside(String),
     Outside,
 }
 
-/// Resolves a path in the state file, whose folder may have moved since the path was written.
+/// Resolves a path in the state file. The session's folder may have moved since the path was written.
 pub(super) fn refer(path: &str, state: &State, folder: &Folder<'_>) -> Referred {
     let inside = |rest: &str| Referred::Inside(rest.trim_start_matches("./").to_owned());
     let said = state.session_dir.as_deref().map(|said| said.trim_end_matches('/'));
@@ -46,7 +46,7 @@ pub(super) fn refer(path: &str, state: &State, folder: &Folder<'_>) -> Referred 
     if path.starts_with('/') || path.contains("..") { Referred::Outside } else { inside(path) }
 }
 
-/// The file that proves a stage, if it exists.
+/// The path of the file that proves a stage, if that file exists.
 pub(super) fn artifact_of(state: &State, position: usize, folder: &Folder<'_>) -> Option<String> {
     let named = |key: &str, usual: &str| {
         let said = state.stages[position].fields.get(key).and_then(|value| value.as_str());
@@ -70,7 +70,7 @@ pub(super) fn artifact_of(state: &State, position: usize, folder: &Folder<'_>) -
     }
 }
 
-/// A section's argument map, if it exists.
+/// The path of a section's argument map, if that file exists.
 pub(super) fn map_of(section: &Section, state: &State, folder: &Folder<'_>) -> Option<String> {
     let said = section.fields.get("argument_map_file").and_then(|value| value.as_str());
     let path = match said.map(|path| refer(path, state, folder)) {

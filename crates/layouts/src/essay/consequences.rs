@@ -1,6 +1,6 @@
-//! Effects of a revised stage on later ones: sections whose argument map was archived are redone, no field
-//! names an archived file any more, and the approval of all sections together is withdrawn. Effects of a new
-//! run: everything restarts. Creates events only.
+//! What follows for later stages when a stage is revised: sections whose argument map was archived are
+//! redone, no field names an archived file any more, and the approval of all sections together is withdrawn.
+//! When a new run starts, everything restarts. This module only creates events.
 
 use super::artifacts::argument_map;
 use super::position::Standpoint;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
 
-/// Events that follow from a revision, given the session before it.
+/// The events that follow from a revision. `before` is the session before the revision.
 pub(super) fn of_revision(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
     let away = revision.archived.iter().filter(|archived| !archived.copied);
     let away: BTreeSet<&str> = away.map(|archived| file_name(&archived.from)).collect();
@@ -45,8 +45,9 @@ pub(super) fn of_revision(revision: &Revision, before: &Standpoint<'_>) -> Vec<E
     events
 }
 
-/// Events that follow from a new run, given the items before it. The file has one list of sections, whose ids
-/// the new run reuses. The log keeps the earlier results.
+/// The events that follow from the start of a new run. `items` are the items before it. Sections of earlier
+/// runs are dropped, because the file has one list of sections, and the new run uses the same ids. The log
+/// keeps the earlier results.
 pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     let mut gone: Vec<&Item> = items.iter().collect();
     // Parts are dropped before their containers.
@@ -59,7 +60,7 @@ pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()
 }
 
-/// Clears the keys of a stage that name an archived file.
+/// Clears the fields of a stage that name an archived file.
 fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Event> {
     let names = |key: &str| phase.fields.get(key).and_then(Value::as_str).map(file_name);
     let own = FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position);
@@ -68,7 +69,7 @@ fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Even
     (!fields.is_empty()).then(|| Event::FieldsSet { phase: Some(phase.id().clone()), fields })
 }
 
-/// Withdraws the approval of all sections together, and clears the path of the finished essay if it was
+/// Withdraws the approval of all sections together. Clears the path of the finished essay if that file was
 /// archived.
 fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     let mut fields = BTreeMap::new();
@@ -77,16 +78,16 @@ fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     if revision.phase == *arguments || is_open(&revision.flagged) || is_open(&revision.restarted) {
         fields.insert("birds_eye_approved".to_owned(), json!(false));
     }
-    // The file may name the finished essay although the session does not: the name is filled in on
-    // completion.
+    // The path is filled in when the session is completed, so the file may name the finished essay although
+    // the session does not. The path is cleared in both cases.
     if away.contains(FINAL) {
         fields.insert("final_essay_file".to_owned(), Value::Null);
     }
     (!fields.is_empty()).then_some(Event::FieldsSet { phase: None, fields })
 }
 
-/// Restarts a section. After a change that is not major, the user reviews the section and decides what to
-/// revise.
+/// Restarts a section after a major change. After a smaller change, the user reviews the section and decides
+/// whether to revise it.
 fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
     let mut change = ItemChange::default();
     // The file may contain this key although the session does not.

@@ -92,7 +92,8 @@ impl Telling<'_> {
     }
 
     fn revised(&mut self, revised: &Revised) {
-        // Archived files are named as in the log; those of a session outside the project by name only.
+        // Archived files have the paths that the log uses. In a session outside the project, paths are only
+        // file names.
         let spot = &self.folder.spot;
         let recorded = |name: String| {
             if spot.home.starts_with('/') { name } else { spot.below_project(&name) }
@@ -114,7 +115,7 @@ impl Telling<'_> {
         self.add(revised.at.unwrap_or(self.end), Event::PhaseRevised { revision });
     }
 
-    /// Adds events for all stages. The current stage comes last, which makes it the current phase.
+    /// Adds the events of all stages. The current stage comes last, so that it becomes the current phase.
     fn stages(&mut self) {
         let current = current(self.state);
         let mut since = self.begin;
@@ -136,7 +137,7 @@ impl Telling<'_> {
                     self.fields_of(position, since);
                     self.add(since, Event::PhaseStarted { phase: self.phase(position) });
                 } else {
-                    // The current work is to review this stage.
+                    // The stage needs review, and that review is the current work.
                     self.stage(position, since);
                 }
             }
@@ -147,8 +148,8 @@ impl Telling<'_> {
     fn stage(&mut self, position: usize, since: Timestamp) {
         let stage = &self.state.stages[position];
         let phase = self.phase(position);
-        // If the file does not say when the stage ended, the stage has no duration, rather than one that
-        // nobody measured.
+        // If the file does not say when the stage ended, the stage gets no duration, because nobody measured
+        // one.
         let at = stage.completed_at.unwrap_or(since);
         match stage.status {
             StageStatus::NotStarted => self.fields_of(position, since),
@@ -176,7 +177,7 @@ impl Telling<'_> {
         }
     }
 
-    /// Adds a stage's fields when the stage is completed, so that later changes can be detected.
+    /// Adds the fields of a completed stage, so that later changes of these fields can be detected.
     fn fields_of(&mut self, position: usize, at: Timestamp) {
         let own = self.state.stages[position].fields.clone();
         if !own.is_empty() {
@@ -189,7 +190,8 @@ impl Telling<'_> {
         }
     }
 
-    /// Adds the remaining fields last, at the time of the session's last activity according to the file.
+    /// Adds the other fields. They come last, at the time of the session's last activity according to the
+    /// file.
     fn fields(&mut self) {
         let is_shared = |name: &str| super::state::SHARED_KEYS.iter().any(|(_, shared)| *shared == name);
         let fields = self.taken(|name| !is_shared(name));
@@ -221,7 +223,7 @@ impl Telling<'_> {
             let is_active = active == Some(i64::from(section.index));
             let paragraph = self.state.stages[3].current_paragraph.filter(|_| is_active);
             self.paragraphs(section, &id, paragraph);
-            // A section is done only when its paragraphs are, whatever the file says.
+            // A section is done only if all its paragraphs are done, even if the file says otherwise.
             let is_short = section.paragraphs.is_some_and(|total| section.approved < total);
             let status = match section.status {
                 StageStatus::Completed if is_short => StageStatus::InProgress,
@@ -310,7 +312,7 @@ impl Telling<'_> {
         }
     }
 
-    /// Adds an edit at the time of the last activity in the file, if no other event is as late.
+    /// Adds an event at the time of the last activity in the file, unless another event is as late.
     fn last_active(&mut self) {
         let at = self.end.min(self.folder.now);
         let is_in_progress = matches!(self.state.status, Some(Status::InProgress) | None);
@@ -343,8 +345,8 @@ fn is_note(event: &Event) -> bool {
     matches!(event, Event::NoteAdded { .. })
 }
 
-/// The stage in progress: the one that the file names, unless it is completed; otherwise the next one that is
-/// not completed. `None` if all are.
+/// The index of the stage in progress: the stage that the file names, or else the next one if that stage is
+/// completed. `None` if all stages are completed.
 pub(super) fn current(state: &State) -> Option<usize> {
     let is_done = |position: &usize| state.stages[*position].status == StageStatus::Completed;
     let said = state.current.filter(|position| !is_done(position));
@@ -352,8 +354,8 @@ pub(super) fn current(state: &State) -> Option<usize> {
     said.or_else(after).or_else(|| (0..STAGES.len()).find(|position| !is_done(position)))
 }
 
-/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
-/// Parsed once, because a list may contain a thousand sessions.
+/// The built-in workflow. Its definition has no mistakes, because tests check it. It is parsed only once,
+/// because a list may contain a thousand sessions.
 pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static ESSAY: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = ESSAY.get_or_init(|| {
@@ -363,7 +365,7 @@ pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     found.as_ref().filter(|(_, phases)| phases.len() == STAGES.len())
 }
 
-/// The built-in definition with its declared fields.
+/// The definition of the built-in workflow, including its declared fields.
 pub(super) fn defined() -> Option<&'static Workflow> {
     static ESSAY: OnceLock<Option<Workflow>> = OnceLock::new();
     let read = || Some(definition::read(builtin::find(NAME)?.text).ok()?.workflow);

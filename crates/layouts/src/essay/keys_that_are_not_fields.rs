@@ -1,5 +1,5 @@
-//! Keys of the state that are not fields, with the commands that set them. Their values follow from the
-//! session, or are stored elsewhere.
+//! Keys of the state file that are not fields of the session, and the command that sets each of them. The
+//! session itself determines the value of such a key, or stores it elsewhere.
 
 use super::STAGES;
 use crate::capabilities::FieldOf;
@@ -18,7 +18,7 @@ pub(super) fn instead(of: FieldOf, name: &str) -> Option<String> {
     }
 }
 
-/// The last key of a path into the state's mappings.
+/// The last key of a path into the state file.
 fn last_key(name: &str) -> Option<&str> {
     let (above, key) = name.rsplit_once('.')?;
     let is_stage = |key: &str| STAGES.iter().any(|stage| stage.key == key);

@@ -1,13 +1,13 @@
-//! Corrections to another writer's state: a paragraph count that is not a number, and a section count changed
-//! at only one of its two places.
+//! Corrects two mistakes in another writer's state: a paragraph count that is not a number, and a section
+//! count that was changed at only one of its two places.
 
 use crate::yaml::{self, Document, Step};
 use serde_json::{Map, Value};
 
 const COUNTS: [&str; 2] = ["total_paragraphs", "completed_paragraphs"];
 
-/// `theirs`, with the paragraph counts of `base` in sections that have something other than a number instead:
-/// such an edit removes no paragraphs.
+/// `theirs`, in which a paragraph count that is not a number is replaced by the count in `base`. Otherwise
+/// such an edit would remove paragraphs.
 pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;
@@ -35,7 +35,8 @@ pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     if any { document.into_bytes() } else { theirs }
 }
 
-/// `theirs`, with a section count that was changed at one of its two places copied to the other.
+/// `theirs`, with the same section count at both of its places. If the writer changed it at one place, the
+/// new count is copied to the other.
 pub(super) fn with_one_total(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;

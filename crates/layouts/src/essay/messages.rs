@@ -1,4 +1,5 @@
-//! The essay pipeline's messages to its user, in the pipeline's own words. Formats figures; decides nothing.
+//! The essay pipeline's messages to its user, in the pipeline's own words. Formats values, and decides
+//! nothing.
 
 use super::STAGES;
 use super::position::{BEST_VOICE, Position, Standpoint};
@@ -74,7 +75,7 @@ pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: 
     lines.join("\n")
 }
 
-/// The beginning of the thesis, without headings, marks and empty lines.
+/// The beginning of the thesis. Headings, marks and empty lines are left out.
 fn thesis(folder: &Folder<'_>) -> Option<String> {
     const LONGEST: usize = 200;
     let text = String::from_utf8_lossy(folder.tree.content(THESIS)?).into_owned();
@@ -127,7 +128,7 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
     .join("\n")
 }
 
-/// The summary of a stage, as far as the stage is done.
+/// The summary of a stage: the results so far.
 fn summary(standpoint: &Standpoint<'_>, position: usize) -> Vec<String> {
     let fields = &standpoint.session.fields;
     let is_untouched = position > 1 && standpoint.sections(position).is_empty();
@@ -217,7 +218,7 @@ pub(super) fn mean_voice(standpoint: &Standpoint<'_>) -> Option<f64> {
     (!scores.is_empty()).then(|| (mean * 100.0).round() / 100.0)
 }
 
-/// The number of words of the finished essay, or else of the draft, without headings and comments.
+/// The number of words of the finished essay, or of the draft. Headings and comments are not counted.
 pub(super) fn word_count(folder: &Folder<'_>, of_final: bool) -> Option<u64> {
     let content = folder.tree.content(FINAL).filter(|_| of_final).or_else(|| folder.tree.content(DRAFT))?;
     let text = String::from_utf8_lossy(content);
@@ -229,7 +230,7 @@ fn notes<'a>(standpoint: &Standpoint<'a>, kind: NoteKind) -> Vec<&'a Note> {
     standpoint.session.notes.iter().filter(|note| note.kind == kind).collect()
 }
 
-/// The folder's full path.
+/// The full path of the session's folder.
 pub(super) fn place(folder: &Folder<'_>) -> String {
     let path = &folder.spot.path;
     if path.starts_with('/') {
@@ -243,7 +244,7 @@ fn shown(value: &Value) -> String {
     value.as_u64().map_or_else(|| model::typed_value::shown(value), grouped)
 }
 
-/// A number with separators, such as `2,000`.
+/// A number with thousands separators, such as `2,000`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

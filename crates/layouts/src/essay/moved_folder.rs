@@ -1,4 +1,4 @@
-//! The state of a moved session: rewrites paths that begin with the old folder.
+//! Adapts the state of a session whose folder moved: paths that begin with the old folder get the new one.
 
 use super::STAGES;
 use super::state::{FILE_KEYS, State};
@@ -6,7 +6,7 @@ use crate::yaml::Document;
 use crate::yaml::Step::{self, At, Key};
 use serde_json::{Value, json};
 
-/// The state with paths in this folder; `None` if nothing needs to change.
+/// The content of a state file, with paths in the folder `place`. `None` if nothing needs to change.
 pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     let mut document = Document::parse(content).ok()?;
     let said = document.get(&[Key("session_dir")])?;
@@ -15,13 +15,13 @@ pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     for path in paths(&document) {
         let Some(mut value) = document.get(&path) else { continue };
         move_path(&mut value, &old, place);
-        // A path that cannot be set safely stays: readers find the file by its name anyway.
+        // A path that cannot be changed safely stays. Readers find the file by its name anyway.
         drop(document.set(&path, &value));
     }
     Some(document.into_bytes())
 }
 
-/// A state as read for a session in another folder: files named in the old folder are in the new one.
+/// A state in which all paths are in the folder `place`, even if the file names another folder.
 pub(super) fn here(state: &State, place: &str) -> State {
     let mut here = state.clone();
     let Some(old) = moved_from(state.session_dir.as_deref(), place) else { return here };
@@ -37,7 +37,8 @@ pub(super) fn here(state: &State, place: &str) -> State {
     here
 }
 
-/// The old folder that a state names, if the session has moved. A relative path stays valid anywhere.
+/// The old folder that the state names, if the session has moved. `None` for a relative path, which stays
+/// valid anywhere.
 fn moved_from(said: Option<&str>, place: &str) -> Option<String> {
     let old = said?.trim_end_matches('/');
     (old.starts_with('/') && old != place).then(|| format!("{old}/"))
@@ -49,7 +50,7 @@ fn move_path(value: &mut Value, old: &str, place: &str) {
     }
 }
 
-/// The places in a state that name a file of the session.
+/// The paths of all keys in a state that name a file of the session.
 fn paths(document: &Document) -> Vec<Vec<Step<'static>>> {
     let stage = |position: usize| [Key("stages"), Key(STAGES[position].key)];
     let mut paths: Vec<Vec<Step<'static>>> = FILE_KEYS

@@ -1,5 +1,5 @@
-//! The sections that follow from a completed stage: the outline gives those of the argument maps, which give
-//! those of the draft. Creates events only.
+//! The sections that follow from a completed stage: the outline determines the sections of the argument maps,
+//! and these determine the sections of the draft. This module only creates events.
 
 use super::history::workflow;
 use super::position::Standpoint;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 const TOTAL: &str = "total_sections";
 
-/// Events that follow from a completed stage, given the session before it.
+/// The events that follow from a completed stage. The session is the one before the stage was completed.
 pub(super) fn settled(
     phase: &Name,
     attempt: &AttemptReport,
@@ -31,8 +31,8 @@ pub(super) fn settled(
     }
 }
 
-/// Adds the sections of the outline. Their number is the given one, or else that of the word targets, or else
-/// that of the outline's titles.
+/// Adds the sections of the outline. Their number is the one given by the user, or else the number of word
+/// targets, or else the number of titles in the outline.
 fn outlined(attempt: &AttemptReport, publication: &SessionToPublish<'_>, tree: &Tree) -> Vec<Event> {
     let text = String::from_utf8_lossy(tree.content(OUTLINE).unwrap_or_default()).into_owned();
     let titles = titles_of_outline(&text);
@@ -62,7 +62,7 @@ fn mapped(publication: &SessionToPublish<'_>) -> Vec<Event> {
     new.filter_map(|new| titled(3, new, publication)).collect()
 }
 
-/// A new section, or a new title for a known one.
+/// Adds a new section, or changes the title of an existing one.
 fn titled(
     position: usize,
     (index, id, title): (u32, ItemId, Option<String>),

@@ -1,4 +1,4 @@
-//! The position inside the stages: section and paragraph, and the progress of each. Does no I/O.
+//! The position inside the stages: section, paragraph, and the progress of each. Reads and writes no files.
 
 use super::state::StageStatus;
 use super::{NEEDS_REVIEW, STAGES};
@@ -14,7 +14,7 @@ pub(super) const VOICE_SCORE: &str = "voice_check_score";
 const WORST_VOICE: f64 = 1.0;
 pub(super) const BEST_VOICE: f64 = 5.0;
 
-/// A stage number, and the current work in it.
+/// The number of a stage, and the section and paragraph at which work is in that stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub stage: u32,
@@ -22,12 +22,12 @@ pub struct Position {
     pub paragraph: Option<u32>,
 }
 
-/// A session with its items, by stage and section.
+/// A session and its items, grouped by stage and section.
 #[derive(Clone)]
 pub(super) struct Standpoint<'a> {
     pub session: &'a Session,
     book: &'a ItemBook,
-    /// The sections of stages 3 and 4, by number.
+    /// The sections of stage 3 and of stage 4, by their numbers.
     sections: [BTreeMap<u32, &'a Item>; 2],
 }
 
@@ -62,7 +62,7 @@ impl<'a> Standpoint<'a> {
     pub fn status(&self, position: usize) -> Option<StageStatus> {
         let phase = self.phase(position)?;
         match phase.state {
-            // The stage has been worked on, and needs review.
+            // The stage was interrupted: somebody has worked on it, so it needs review.
             PhaseState::NotStarted if self.session.was_interrupted(phase.id()) => {
                 Some(StageStatus::NeedsReview)
             }
@@ -70,7 +70,7 @@ impl<'a> Standpoint<'a> {
             PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
             PhaseState::Completed { .. } => Some(StageStatus::Completed),
             PhaseState::NeedsReview { .. } => Some(StageStatus::NeedsReview),
-            // The file has no word for a skipped stage.
+            // The format has no word for a skipped stage.
             PhaseState::Skipped { .. } => None,
         }
     }
@@ -86,7 +86,7 @@ impl<'a> Standpoint<'a> {
         &self.sections[usize::from(position == 3)]
     }
 
-    /// True if the declared number of sections, if any, includes this one.
+    /// True if the declared number of sections includes this section, or no number is declared.
     pub fn is_outlined(&self, index: u32) -> bool {
         let total = self.session.fields.get("total_sections").and_then(Value::as_u64);
         total.is_none_or(|total| u64::from(index) <= total)
@@ -113,7 +113,7 @@ impl<'a> Standpoint<'a> {
         }
     }
 
-    /// A section's paragraphs: total and approved.
+    /// How many paragraphs a section has, and how many of them are approved.
     pub fn counts(&self, section: &Item) -> (u32, u32) {
         let paragraphs = self.paragraphs(section);
         let done = paragraphs.iter().filter(|item| item.is_done()).count();
@@ -130,7 +130,8 @@ impl<'a> Standpoint<'a> {
         Some(Position { stage, section, paragraph })
     }
 
-    /// The section and paragraph at which work continues: the active one, or else the first that is not done.
+    /// The section and paragraph at which work continues: the active ones, or else the first that are not
+    /// done.
     fn at_work(&self, position: usize) -> (Option<u32>, Option<u32>) {
         let sections = self.sections(position);
         let has_active = |section: &Item| {
@@ -162,12 +163,12 @@ impl<'a> Standpoint<'a> {
     }
 }
 
-/// A score that is shown as one of five.
+/// True for a valid score of the voice check, a number up to five.
 pub(super) fn is_voice_score(value: &Value) -> bool {
     value.as_f64().is_some_and(|score| (WORST_VOICE..=BEST_VOICE).contains(&score))
 }
 
-/// A section's declared number, or else the number at the end of its id.
+/// The section's declared number, or else the number at the end of its id.
 fn index_of(item: &Item) -> Option<u32> {
     let said = item.fields.get("section_index").and_then(Value::as_u64);
     let id = item.id.as_str();

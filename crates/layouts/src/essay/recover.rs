@@ -1,4 +1,4 @@
-//! Infers a state from the artifacts alone. Archived versions prove nothing.
+//! Infers a session's state from its artifacts alone. Archived versions of files prove nothing.
 
 use super::STAGES;
 use super::artifacts::{argument_map, current_name, section_of_map};
@@ -13,7 +13,7 @@ pub(super) const THESIS: &str = "stage-1-thesis.md";
 pub(super) const OUTLINE: &str = "stage-2-outline.md";
 pub(super) const DRAFT: &str = "stage-4-draft.md";
 pub(super) const FINAL: &str = "final-essay.md";
-/// Files that a session writes, and that say nothing about its progress.
+/// Log files that a session writes. They say nothing about its progress.
 const LOGS: [&str; 4] =
     ["stage-1-development-log.md", "stage-4-paragraph-log.md", "fact-check-log.md", "voice-check-log.md"];
 
@@ -40,7 +40,8 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     let reached = [
         has_thesis || has_outline || !maps.is_empty() || has_draft || is_final,
         has_outline || !maps.is_empty() || has_draft || is_final,
-        // A map for every section does not show that the user approved all of them together.
+        // Argument maps for all sections do not show that the user approved the sections together; only a
+        // draft shows that.
         has_draft || is_final,
         is_final,
     ];
@@ -58,7 +59,7 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     Some(state)
 }
 
-/// Files from which a person may want to continue.
+/// The names of files from which a person may want to continue.
 pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
     let is_artifact = |path: &&str| {
         section_of_map(path).is_some()
@@ -69,7 +70,7 @@ pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
     tree.files().filter(is_artifact).collect()
 }
 
-/// Sets the current section and paragraph: those at which work continues.
+/// Sets the current section and paragraph to those at which work continues.
 fn set_current_place(state: &mut State) {
     let Some(position) = state.current.filter(|at| state.stages[*at].status == StageStatus::NotStarted)
     else {
@@ -97,7 +98,7 @@ fn has_map(tree: &Tree, section: u32) -> bool {
     tree.has_file(&argument_map(section))
 }
 
-/// The number of sections: as in the outline (or else in the draft), and at least the highest number of an
+/// The number of sections in the outline, or else in the draft. It is at least the highest number of an
 /// argument map.
 fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
     let outlined = sections_of_outline(&text(tree, OUTLINE));
@@ -110,11 +111,12 @@ pub(super) fn sections_of_outline(text: &str) -> u32 {
     u32::try_from(titles_of_outline(text).len()).unwrap_or(u32::MAX)
 }
 
-/// The titles of sections in an outline: headings that begin with a number, perhaps after the word "section",
-/// or else all headings of the section level, or else the entries of a numbered list.
+/// The titles of sections in an outline. Titles are the headings that begin with a number or with "section"
+/// and a number. Without such headings, they are all headings of the section level. Without headings, they
+/// are the entries of a numbered list.
 pub(super) fn titles_of_outline(text: &str) -> Vec<String> {
     let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
-    // Numbered headings below a section's heading are points of that section.
+    // A numbered heading below a section's heading is a point of that section, not a section.
     let said = headings.iter().filter(|(level, words)| *level > 1 && is_section(words));
     let first = said.clone().map(|(level, _)| *level).min();
     let named = said.filter(|(level, _)| Some(*level) == first).map(|(_, words)| (*words).to_owned());
@@ -132,16 +134,16 @@ fn without_number(line: &str) -> String {
         .to_owned()
 }
 
-/// The heading level of sections: the highest level below the title, or the top level if there are several
-/// top-level headings and no others. `None` if there is at most a title.
+/// The heading level of sections. It is the highest level below the title, or the top level if there are
+/// several top-level headings and no others. `None` if the text has at most a title.
 fn section_level(text: &str) -> Option<usize> {
     let levels: Vec<usize> = lines(text).filter_map(heading).map(|(level, _)| level).collect();
     let below = levels.iter().copied().filter(|level| *level > 1).min();
     below.or_else(|| (levels.len() > 1).then_some(1))
 }
 
-/// The sections of a draft, according to its headings, each with its paragraphs. Written paragraphs count as
-/// approved, because paragraphs enter the draft on approval.
+/// The sections of a draft, found by its headings, each with its paragraphs. Every paragraph counts as
+/// approved, because only approved paragraphs are added to the draft.
 pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let level = section_level(text);
     let mut counts: Vec<u32> = if level.is_some() { Vec::new() } else { vec![0] };
@@ -155,7 +157,7 @@ pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
             && !line.trim_start().starts_with("<!--")
             && !is_rule(line);
         if is_words && !is_inside {
-            // Text before the first heading belongs to no section.
+            // Text before the first heading belongs to no section, and is not counted.
             counts.last_mut().into_iter().for_each(|count| *count += 1);
         }
         is_inside = is_words;
@@ -163,7 +165,7 @@ pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let last = counts.len();
     let begun = |(place, count): (usize, u32)| Section {
         index: u32::try_from(place + 1).unwrap_or(u32::MAX),
-        // The last section may still get more paragraphs.
+        // Somebody may still add paragraphs to the last section.
         status: if place + 1 == last || count == 0 {
             StageStatus::InProgress
         } else {
@@ -217,7 +219,7 @@ fn newest(folder: &Folder<'_>) -> Option<Timestamp> {
     [THESIS, OUTLINE, DRAFT, FINAL].into_iter().chain(maps).filter_map(|path| written(folder, path)).max()
 }
 
-/// When a file was written. A file from a machine whose clock is ahead was written by now.
+/// When a file was written, but not later than now: the clock of the machine that wrote it may be ahead.
 fn written(folder: &Folder<'_>, path: &str) -> Option<Timestamp> {
     folder.tree.modified(path).map(|at| at.min(folder.now))
 }

@@ -1,4 +1,4 @@
-//! Names of sessions, which consist of the time of their start.
+//! Names of sessions. A name contains the time at which its session started.
 
 use super::Essay;
 use crate::layout::{Folder, Layout, Spot, Unplaced};
@@ -23,7 +23,7 @@ impl Essay {
         free.and_then(|name| self.identify(&name, true)).ok_or(Unplaced::AllTaken)
     }
 
-    /// The location of a session whose name is taken: its start time is moved by some seconds.
+    /// The location of a session whose name is already taken. Its start time is moved by some seconds.
     pub(super) fn numbered(&self, spot: &Spot, number: u32) -> Result<Spot, Unplaced> {
         let (folder, name) = spot.path.rsplit_once('/').unwrap_or(("", &spot.path));
         let no_name = || Unplaced::NoFolderName { name: name.to_owned() };
@@ -35,7 +35,7 @@ impl Essay {
 
 pub(super) const PREFIX: &str = "essay-pipeline-";
 
-/// The maximum number of names that are tried for a new folder: one per second of a minute.
+/// The maximum number of names that are tried for a new folder: one for each second of a minute.
 const MOST_TRIES: i64 = 60;
 
 fn later(at: Timestamp, seconds: i64) -> Option<Timestamp> {
@@ -46,7 +46,7 @@ fn name_at(at: Timestamp) -> String {
     format!("{PREFIX}{}", at.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S"))
 }
 
-/// When a session's folder was created, according to its name.
+/// When the session started, according to the name of its folder.
 pub(super) fn began(folder: &Folder<'_>) -> Option<Timestamp> {
     began_at(folder.spot.path.rsplit('/').next()?)
 }
@@ -58,7 +58,7 @@ pub(super) fn began_at(name: &str) -> Option<Timestamp> {
         return None;
     }
     let text = format!("{date}T{time}");
-    // A name of the right form belongs to a session even if its numbers are not a valid time.
+    // A name of the right form is a session's even if its numbers are not a valid time.
     let at = text.parse::<DateTime>().ok().and_then(|at| Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp()));
     Some(at.unwrap_or(Timestamp::UNIX_EPOCH))
 }

@@ -1,4 +1,4 @@
-//! Reads session-state.yaml: all keys, including odd values, which are reported. Looks at no other file.
+//! Reads session-state.yaml with all its keys, and reports odd values. Reads no other file.
 
 mod declared;
 mod reader;
@@ -21,7 +21,7 @@ pub(super) type Fields = BTreeMap<String, Value>;
 /// Top-level keys that are fields of the session.
 pub(super) const SESSION_KEYS: [&str; 4] =
     ["pipeline_id", "style_profile_path", "samples_dir_path", "pushback_level"];
-/// Keys of a stage that are fields of the session, because gates and people refer to them by name.
+/// Keys of a stage that are stored as fields of the session, because gates and people refer to them by name.
 pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
     (0, "claim_type"),
     (1, "total_sections"),
@@ -30,7 +30,7 @@ pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
     (2, "total_sections"),
     (2, "birds_eye_approved"),
 ];
-/// Keys of a stage that name files, with the stage and the usual name of the file.
+/// Keys of a stage that name files. Each entry has the stage, the key, and the usual name of the file.
 pub(super) const FILE_KEYS: [(usize, &str, &str); 5] = [
     (0, "thesis_file", "stage-1-thesis.md"),
     (0, "development_log", "stage-1-development-log.md"),
@@ -44,7 +44,7 @@ pub(super) const OUTPUT_KEYS: [&str; 4] =
     ["final_essay_file", "sources_verified", "voice_consistency_score", "total_word_count"];
 /// Valid reasons for a deferred verification.
 pub(super) const DEFERRED_REASONS: [&str; 3] = ["timeout", "service_unavailable", "no_results"];
-/// Top-level keys that a session stores in a place of their own rather than as fields.
+/// Top-level keys that the session does not store as fields, because it has another place for each.
 const KNOWN_KEYS: [&str; 12] = [
     "started_at",
     "last_activity",
@@ -115,11 +115,11 @@ pub(super) struct State {
     /// The index of the current stage, from 0 to 3.
     pub current: Option<usize>,
     pub stages: [Stage; 4],
-    /// Sections of stage 3.
+    /// The sections of stage 3.
     pub sections: Vec<Section>,
-    /// Sections of stage 4.
+    /// The sections of stage 4.
     pub drafts: Vec<Section>,
-    /// Fields of the session, from anywhere in the file.
+    /// The fields of the session, wherever they are in the file.
     pub fields: Fields,
     pub deferred: Vec<Claim>,
     pub overrides: Vec<Claim>,
@@ -131,7 +131,7 @@ pub(super) struct State {
 pub(super) struct Stage {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
-    /// The current section as written, possibly not a valid one.
+    /// The current section as written in the file; the number may be invalid.
     pub current_section: Option<i64>,
     pub current_paragraph: Option<i64>,
     pub total_sections: Option<u32>,
@@ -145,7 +145,7 @@ pub(super) struct Section {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
     pub counters: BTreeMap<String, i64>,
-    /// Stage 4 only: the number of paragraphs, and of approved ones.
+    /// How many paragraphs the section has, and how many of them are approved. Only for stage 4.
     pub paragraphs: Option<u32>,
     pub approved: u32,
     pub fields: Fields,
@@ -169,10 +169,10 @@ pub(super) struct Revised {
     pub at: Option<Timestamp>,
 }
 
-/// Parses a state file; on failure, says why nothing in it can be used.
+/// Parses a state file. The error says why nothing in the file can be used.
 pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) -> Result<State, Why> {
     let (fields, warnings) = yaml::object(bytes).map_err(Why::Syntax)?;
-    // A mapping without a single known key is not a state, but was written for another purpose.
+    // A mapping without a single known key was written for another purpose, and is not a state.
     if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(Why::NoKeyOfASession);
     }
@@ -183,8 +183,8 @@ pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) ->
     Ok(Reader { now, problems }.state(&fields))
 }
 
-/// The damage, if the stages were replaced by a value of another type: to treat this as an edit would undo
-/// everything that the stages contain.
+/// The damage, if the stages were replaced by a value of another type. Such a change must not be adopted as
+/// an edit: it would remove everything that the stages contain.
 fn damage(file: &Map<String, Value>) -> Option<Damage> {
     let is_no_mapping = |value: &&Value| !value.is_object();
     let no_mapping = |name: &str, value: &Value| Damage {
@@ -202,12 +202,12 @@ fn damage(file: &Map<String, Value>) -> Option<Damage> {
     })
 }
 
-/// True for a key that names a file of the session, at any level.
+/// True for a key, at any level, that names a file of the session.
 pub(super) fn names_a_file(key: &str) -> bool {
     key.ends_with("_file") || FILE_KEYS.iter().any(|(_, known, _)| *known == key)
 }
 
-/// True for a top-level key that a session stores in a place of its own.
+/// True for a top-level key that the session does not store as a field.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN_KEYS.contains(&key)
 }
@@ -246,7 +246,7 @@ impl Reader<'_> {
         state
     }
 
-    /// The index of the current stage: by its name, or else by its number.
+    /// The index of the current stage, found by its name, or else by its number.
     fn current(&mut self, file: &Map<String, Value>) -> Option<usize> {
         let name = self.text(file, "current_stage_name");
         let number = self.number(file, "current_stage");
@@ -292,7 +292,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The status of a stage. An unknown word does not reopen a completed stage, because the stage still has
+    /// The status of a stage. A completed stage with an unknown status stays completed, because it still has
     /// its completion time.
     pub(super) fn stage_status(&mut self, own: &Map<String, Value>, has_ended: bool) -> StageStatus {
         let said = self.word(own, "status", &StageStatus::ALL, StageStatus::name);
@@ -352,7 +352,7 @@ impl Reader<'_> {
     }
 }
 
-/// Copies the wanted keys that have a value.
+/// Copies the keys for which `is_wanted` is true and that have a value.
 pub(super) fn take(fields: &mut Fields, from: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) {
     for (key, value) in from {
         if is_wanted(key) && !value.is_null() {

@@ -1,5 +1,5 @@
-//! Tests without a disk: every key's place in the model, byte-for-byte round trips, validation, recovery,
-//! wording.
+//! Tests without a disk: the place of every key in the model, files that stay the same byte for byte,
+//! validation, recovery, and wording.
 
 mod keys;
 mod moved;
@@ -46,14 +46,14 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     tree
 }
 
-/// The late session with all its artifacts.
+/// The late session, with all artifacts that its state names.
 fn whole(state: &str) -> Tree {
     let mut files = ARTIFACTS.to_vec();
     files.push((STATE, state));
     tree(&files)
 }
 
-/// A session's folder as read: the session and its items.
+/// The session and the items that were read from a folder.
 struct Read {
     tree: Tree,
     session: Session,
@@ -203,8 +203,8 @@ fn a_new_session_has_a_folder_that_nobody_has() {
     }
 }
 
-/// Every fixture keeps every byte when read and written unchanged, also with other line endings or a byte
-/// order mark.
+/// Every fixture is read and written without losing a byte, also with other line endings or a byte order
+/// mark.
 #[test]
 fn what_did_not_change_keeps_every_byte() {
     for text in [EARLY, LATE, include_str!("template.yaml")] {

@@ -1,4 +1,4 @@
-//! Compares a state with the files beside it, before a session continues. Changes nothing.
+//! Compares a state with the files in the session's folder, before the session continues. Changes nothing.
 
 use super::artifacts::{Referred, argument_map, refer, section_of_map};
 use super::state::{FILE_KEYS, Section, StageStatus, State};
@@ -7,7 +7,8 @@ use crate::layout::Folder;
 use crate::problem::{Incomplete, Problem, Range, Type, What};
 use serde_json::Value;
 
-/// All discrepancies, in the order of the checks. A person decides how to continue.
+/// All differences between a state and its files, in the order of the checks. A person decides how to
+/// continue.
 pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Problem> {
     let mut checks = Checks { state, folder, found: Vec::new() };
     checks.completed_stages();
@@ -33,7 +34,7 @@ impl Checks<'_> {
     fn completed_stages(&mut self) {
         for (position, key, name) in FILE_KEYS {
             let stage = &self.state.stages[position];
-            // A log is optional; the stage is proven by its artifact.
+            // The log of a stage is optional, because the stage is proven by its artifact.
             let is_log = key.ends_with("_log");
             let is_named = stage.fields.contains_key(key);
             if stage.status == StageStatus::Completed && !is_log && !is_named && !self.is_there(name) {

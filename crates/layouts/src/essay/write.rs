@@ -1,5 +1,5 @@
-//! Writes session-state.yaml as the pipeline's prompts expect it. Changes only values that differ from the
-//! session; keeps comments, order and foreign content.
+//! Writes session-state.yaml in the form that the pipeline's prompts expect. Changes only values that differ
+//! from the session, and keeps comments, order and values of others.
 
 mod birds_eye;
 mod lists;
@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// The updated file; `None` if it already shows the session.
+/// The updated file. `None` if the file already shows the session.
 pub(super) fn state(publication: &SessionToPublish<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
     let run = publication.session.run()?;
     if *run.workflow.name.as_str() != *NAME && !Essay.facts().can_show(run) {
@@ -61,7 +61,7 @@ pub(super) fn state(publication: &SessionToPublish<'_>, folder: &Folder<'_>) -> 
     changes.finish()
 }
 
-/// The existing document or a new one, and whether it is new.
+/// The document in the existing file or a new document, and true if the document is new.
 fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
     let readable = folder.tree.content(STATE).and_then(|bytes| {
         super::state::read(bytes, folder.now, &mut Vec::new()).ok()?;
@@ -73,7 +73,7 @@ fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
     }
 }
 
-/// The session and the items that a document shows, to compare them with the session to write.
+/// The session and the items that a document shows. They are compared with the session that must be written.
 fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemBook)> {
     let mut tree = Tree::default();
     tree.insert(STATE, Entry::File(document.clone().into_bytes()));
@@ -82,7 +82,7 @@ fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemB
     told.fold(&nobody).map(|(_, session, items)| (session, items))
 }
 
-/// Fields set since the file was last written.
+/// The names of fields that were set since the file was last written.
 fn touched(publication: &SessionToPublish<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for recorded in publication.since {
@@ -96,7 +96,8 @@ fn touched(publication: &SessionToPublish<'_>) -> BTreeSet<String> {
     names
 }
 
-/// True if something was undone since the file was last written; an undo does not name what it reverts.
+/// True if something was undone since the file was last written. The event of an undo does not say which
+/// values it reverts.
 fn went_back(publication: &SessionToPublish<'_>) -> bool {
     publication.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
 }
@@ -109,10 +110,11 @@ fn at_first(path: &[Step<'_>]) -> Value {
 
 struct Changes<'a> {
     document: Document,
-    /// The document is new.
+    /// True if the document is new.
     is_new: bool,
     any: bool,
-    /// True if something was undone: values that the session no longer has must leave the file.
+    /// True if something was undone since the file was last written. Values that the session no longer has
+    /// must then leave the file.
     went_back: bool,
     touched: BTreeSet<String>,
     ours: Standpoint<'a>,
@@ -122,7 +124,8 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Sets a value. One that cannot be set safely is only in the log, and the file stays as it is.
+    /// Sets a value. If the value cannot be set safely, the file stays as it is, and only the log contains
+    /// the value.
     fn set(&mut self, path: &[Step<'_>], value: &Value) {
         if self.document.get(path).as_ref() != Some(value) && self.document.set(path, value).is_ok() {
             self.any = true;
@@ -133,9 +136,9 @@ impl Changes<'_> {
         self.any |= self.document.push(path, value).is_ok();
     }
 
-    /// Sets a field that differs. A null written by somebody else stays until a command sets the field again,
-    /// and a key that the file never had is not added before that. A field that a command clears is cleared
-    /// in the file once; somebody who then restores the file that the field names may name it again.
+    /// Sets a field that differs. A null that somebody else wrote stays until a command sets the field. A key
+    /// that the file never had is not added before that either. A field that a command clears is cleared in
+    /// the file only once: after that, somebody may restore the named file and name it again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
         if self.names_the_same(path, value) || self.is_meant(path, value) {
@@ -150,7 +153,7 @@ impl Changes<'_> {
         }
     }
 
-    /// True if the path names the same file; the folder's path may have changed.
+    /// True if the path names the same file, even if the folder has another path now.
     fn names_the_same(&self, path: &[Step<'_>], value: &Value) -> bool {
         let session_dir = self.document.get(&[Key("session_dir")]);
         let session_dir = session_dir.as_ref().and_then(Value::as_str).map(ToOwned::to_owned);
@@ -170,7 +173,7 @@ impl Changes<'_> {
         self.document.get(path).is_some_and(|said| meant(name, &said) == *value)
     }
 
-    /// Resets an undone field to the value of a new file.
+    /// Resets a field whose change was undone to the value that it has in a new file.
     fn take_back(&mut self, path: &[Step<'_>]) {
         let is_said = self.document.get(path).is_some_and(|said| !said.is_null());
         if self.went_back && is_said {
@@ -182,7 +185,7 @@ impl Changes<'_> {
         self.any |= self.document.remove(path, place).is_ok();
     }
 
-    /// Sets a key that has no value in the file yet.
+    /// Adds a value for a key that has none in the file.
     fn fill(&mut self, path: &[Step<'_>], value: Option<Value>) {
         if let Some(value) = value.filter(|_| self.document.get(path).is_none_or(|there| there.is_null())) {
             self.set(path, &value);
@@ -205,7 +208,7 @@ impl Changes<'_> {
         if status != status_of(self.said.session) {
             self.set(&[Key("status")], &json!(status.name()));
         }
-        // Resuming the session is activity, even if nothing else changed.
+        // Resuming a session counts as activity, even if nothing else changed.
         let is_resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
         self.any |= self.publication.since.iter().any(|recorded| is_resumed(&recorded.event));
     }
@@ -230,7 +233,7 @@ impl Changes<'_> {
             for name in names {
                 written.insert(name);
                 let path: Vec<Step<'_>> = above.into_iter().chain([*name]).map(Key).collect();
-                // The id generated for a new file stays.
+                // The id that was generated for the new file stays.
                 if session.fields.contains_key(*name) || *name != "pipeline_id" {
                     self.field(&path, session.fields.get(*name), self.touched.contains(*name));
                 }
@@ -247,10 +250,10 @@ impl Changes<'_> {
         }
     }
 
-    /// Fills in the results when the essay is finished, unless somebody set them.
+    /// Fills in the results when the essay is finished. Results that somebody has set stay.
     fn output(&mut self) {
         let Lifecycle::Completed { at, .. } = self.publication.session.lifecycle else {
-            // The session was reopened, so it has no completion time.
+            // A reopened session has no completion time.
             if status_of(self.said.session) == Status::Completed {
                 self.set(&[Key("output"), Key("completed_at")], &Value::Null);
             }
@@ -268,7 +271,7 @@ impl Changes<'_> {
     }
 
     /// Fills in one result. If the essay is finished again, a result that leftoff filled in is updated; a
-    /// value set by others stays.
+    /// value that somebody else set stays.
     fn result(&mut self, name: &str, value: Option<Value>) {
         let path = [Key("output"), Key(name)];
         let is_finished_now = self
@@ -297,12 +300,12 @@ impl Changes<'_> {
         let now = time(self.publication.session.updated_at);
         self.set(&[Key("last_activity")], &now);
         let written = self.document.into_bytes();
-        // Any write also updates the path of a moved folder.
+        // If the folder was moved, any write also updates its path.
         Some(moved_folder::named(&written, &messages::place(&self.folder)).unwrap_or(written))
     }
 }
 
-/// True for a key that a custom field of the same name must not overwrite.
+/// True for a key that the format uses. A custom field of the same name must not overwrite it.
 fn is_ours(path: &[Step<'_>]) -> bool {
     matches!(path, [Key(name)] if super::state::is_known(name)) || matches!(path, [_, Key("completed_at")])
 }
@@ -310,14 +313,15 @@ fn is_ours(path: &[Step<'_>]) -> bool {
 fn status_of(session: &Session) -> Status {
     match session.lifecycle {
         Lifecycle::Active => Status::InProgress,
-        // The file has no word for a failed session; it can be resumed.
+        // The format has no word for a failed session. `Paused` fits best, because the session can be
+        // resumed.
         Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Status::Paused,
         Lifecycle::Completed { .. } => Status::Completed,
         Lifecycle::Abandoned { .. } => Status::Abandoned,
     }
 }
 
-/// The id of a new file, derived from its folder because nothing here may be random.
+/// The id for a new file. It is derived from the folder, because random values are not available here.
 fn pipeline_id(folder: &Folder<'_>) -> String {
     let hash = Sha256::digest(format!("{}\n{}", folder.worktree, folder.spot.path));
     let hex = hex(&hash[..16]);

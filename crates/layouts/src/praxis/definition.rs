@@ -1,4 +1,4 @@
-//! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a
+//! Reads a workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a
 //! specification.
 
 mod phase;
@@ -17,33 +17,33 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Folders that may contain workflow definitions; the first match counts.
+/// Folders that may contain workflow definitions, in order of precedence.
 pub(super) const FOLDERS: &[&str] =
     &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
-/// The file that makes a folder a workflow.
+/// The file that identifies a folder as a workflow.
 pub(super) const FILE: &str = "metadata.json";
 
-/// A definition as found.
+/// A workflow definition as read from its files.
 pub(super) struct Definition {
     pub(super) version: String,
     pub(super) title: String,
     pub(super) description: Option<String>,
-    /// The phases by number; there is no gap unless one was refused.
+    /// The phases by number. The numbers have no gap, except where a phase was refused.
     pub(super) phases: BTreeMap<u32, PhaseDefinition>,
     /// True if the number of phases is known.
     pub(super) is_whole: bool,
     /// True if the phases come from a specification.
     pub(super) is_dynamic: bool,
     pub(super) hash: String,
-    /// Reasons for which the workflow cannot be started.
+    /// The reasons why the workflow cannot be started.
     pub(super) refused: Vec<Problem>,
-    /// The problem of phases that come from a specification, if it cannot be read.
+    /// The problem to report if the phases come from a specification that cannot be read.
     pub(super) needs_target: Option<Problem>,
     pub(super) remarks: Vec<Problem>,
 }
 
-/// Files needed to read the workflow. Returns more files once the first ones were read.
+/// The files needed to read the workflow. Once these files were read, further files may be needed.
 pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> {
     if !is_usable(name) {
         return Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     wanted
 }
 
-/// Reads the definition of a workflow; `None` if there is no such workflow.
+/// Reads the definition of a workflow. `None` if the workflow does not exist.
 pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Definition> {
     if !is_usable(name) {
         return None;
@@ -113,8 +113,8 @@ impl Definition {
         self.total(metadata, &path, spec, tree);
     }
 
-    /// Adds facts about the whole workflow to the phases in which they are useful: the duration to the first
-    /// phase, the results to the last.
+    /// Adds facts about the whole workflow to single phases: its duration to the first phase, its results to
+    /// the last.
     fn whole(&mut self, metadata: &Map<String, Value>) {
         let duration = metadata.get("estimated_duration").and_then(Value::as_str);
         let duration = duration.map(|time| format!("All phases take: {time}."));
@@ -132,7 +132,7 @@ impl Definition {
         add(last, outputs);
     }
 
-    /// Reports phases that would otherwise be dropped without a message.
+    /// Reports phases in metadata.json that are otherwise ignored.
     fn odd_phases(&mut self, metadata: &Map<String, Value>, path: &str) {
         let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
         let mut known: Vec<u64> = Vec::new();
@@ -143,7 +143,7 @@ impl Definition {
                     self.refuse(path, format!("phase_number {number} is used more than once"));
                 }
                 Some(number) => known.push(number),
-                // Without a number, a phase is defined by the specification.
+                // The specification defines a phase that has no number here.
                 None if is_dynamic(metadata) => {}
                 None => {
                     let said = number.map_or_else(|| "missing".to_owned(), ToString::to_string);
@@ -228,7 +228,7 @@ impl Definition {
         self.refused.push(Problem::of_file(path, What::Definition(message)));
     }
 
-    /// The workflow for sessions; `None` if it has no phases.
+    /// The workflow as sessions use it. `None` if it has no phases.
     pub(super) fn workflow(&self, name: &str) -> Option<Workflow> {
         let first = *self.phases.keys().next()?;
         Some(workflow(
@@ -241,7 +241,8 @@ impl Definition {
         ))
     }
 
-    /// The workflow with exactly these phases, for a session that started with another number of phases.
+    /// The workflow with exactly the phases in `range`, for a session that started with another number of
+    /// phases.
     pub(super) fn cut(&self, name: &str, range: std::ops::RangeInclusive<u32>, closes: bool) -> Workflow {
         let (first, last) = (*range.start(), *range.end());
         if closes
@@ -258,7 +259,7 @@ impl Definition {
         workflow(name, self, first, phases, on_complete, hash)
     }
 
-    /// A workflow known only by name.
+    /// The definition of a workflow of which only the name is known.
     pub(super) fn unknown(name: &str) -> Self {
         Self {
             version: "1".to_owned(),
@@ -275,7 +276,7 @@ impl Definition {
     }
 }
 
-/// The name of a phase is its number, as for users of this format.
+/// The name of a phase, which is its number, because users of this format name phases by number.
 pub(super) fn phase_name(number: u32) -> Name {
     name_of(&number.to_string())
 }
@@ -334,7 +335,7 @@ fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Ve
     numbers
 }
 
-/// The members of metadata.json, with their duplicate keys.
+/// The content of metadata.json, with the keys that occur twice in it.
 type Metadata = Result<(Map<String, Value>, Vec<String>), String>;
 
 fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
@@ -349,8 +350,8 @@ fn gate_path(folder: &str, name: &str, number: u32) -> String {
     format!("{folder}/{name}/phases/{number}/gate-definition.yaml")
 }
 
-/// The path of the tasks.md of a specification, which is given as a folder below the project, or as its
-/// tasks.md.
+/// The path of the tasks.md of a specification. The specification is given as a folder below the project, or
+/// as the path of its tasks.md.
 fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
     let spec = spec.filter(|spec| !spec.contains(['\\', '\0']))?;
     let spec = tree.below(spec)?;
@@ -358,7 +359,7 @@ fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
     Some(if is_file { spec } else { format!("{spec}/tasks.md") })
 }
 
-/// True for a foreign name that can safely be part of a path.
+/// True for a name in another tool's file that is safe to use as a part of a path.
 fn is_usable(name: &str) -> bool {
     Name::parse(name).is_ok()
 }

@@ -1,5 +1,5 @@
-//! Checks evidence from a file against its phase's gate: types, and rules over values. Runs no command and
-//! asks nobody.
+//! Checks evidence in a file against the gate of its phase: the types of values, and rules about values. Runs
+//! no command and asks nobody.
 
 use crate::cel_value::to_cel;
 use cel::{Context, Program, Value as CelValue};
@@ -8,7 +8,8 @@ use model::typed_value::{Given, quoted};
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value};
 
-/// Adds the gate's results for the evidence, unless the attempt has results.
+/// Adds the results of the gate's checks to a report that has none. The results are for the evidence in the
+/// report.
 pub(super) fn fill_in(report: &mut AttemptReport, defined: Option<&PhaseDefinition>) {
     let Some(defined) = defined.filter(|_| report.checks.is_empty() && !report.evidence.is_empty()) else {
         return;
@@ -37,8 +38,8 @@ fn judged(check: &CheckDefinition, evidence: &Map<String, Value>) -> Option<Chec
     })
 }
 
-/// True if a rule holds for the evidence; false if it cannot be evaluated. Rules of this format have no
-/// loops, so their evaluation needs no limit.
+/// True if the rule holds for the evidence. False if it does not, or if it cannot be evaluated. Rules of this
+/// format have no loops, so no time limit is needed.
 fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
     let Ok(program) = Program::compile(expr) else { return false };
     let mut context = Context::default();
@@ -46,7 +47,7 @@ fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
     matches!(program.execute(&context), Ok(CelValue::Bool(true)))
 }
 
-/// The evidence that a rule names, with its values.
+/// The parts of the evidence that a rule names, with their values.
 fn found(expr: &str, evidence: &Map<String, Value>) -> Option<String> {
     let is_named =
         |name: &str| expr.contains(&format!("evidence.{name}")) || expr.contains(&format!("\"{name}\""));

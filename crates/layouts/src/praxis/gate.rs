@@ -12,7 +12,8 @@ pub(super) struct Gate {
     pub(super) no_override: bool,
     pub(super) evidence: Vec<EvidenceDefinition>,
     pub(super) checks: Vec<CheckDefinition>,
-    /// Messages about unusable entries. An unusable rule becomes a check that a person answers.
+    /// Messages about entries that cannot be used. A rule that cannot be translated becomes a check that a
+    /// person answers.
     pub(super) refused: Vec<String>,
     pub(super) remarks: Vec<String>,
 }
@@ -83,7 +84,7 @@ impl Gate {
             let required = self.flag(field, "required", false);
             let describe = field.get("description").and_then(Value::as_str).map(ToOwned::to_owned);
             let name = name.clone();
-            // In Python 90.0 is a float, not an int.
+            // For Python, 90.0 is a float and not an int.
             let as_written = value_type == ValueType::Integer;
             self.evidence.push(EvidenceDefinition { name, value_type, required, describe, as_written });
         }
@@ -145,7 +146,7 @@ impl Gate {
         self.evidence.iter().map(|field| (field.name.clone(), field.value_type)).collect()
     }
 
-    /// Adds a check. A rule that cannot be translated must not pass by itself, so a person answers it.
+    /// Adds a check. A rule that cannot be translated must not pass by itself, so a person has to approve it.
     fn check(&mut self, id: &str, about: &str, text: &str, expression: Result<String, String>, help: String) {
         let (kind, help) = match expression {
             Ok(expr) => (CheckKind::Expr { expr, written: Some(text.to_owned()) }, help),
@@ -172,7 +173,7 @@ impl Gate {
     }
 }
 
-/// A lambda with its parameters filled in, for people.
+/// The text of a lambda, with the values of its parameters, for people to read.
 fn with_parameters(text: &str, parameters: &Map<String, Value>) -> String {
     let given: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     if given.is_empty() { text.to_owned() } else { format!("{text} ({})", given.join(", ")) }

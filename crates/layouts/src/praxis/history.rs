@@ -41,7 +41,7 @@ pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &F
     teller.events
 }
 
-/// Custom fields of the session from `metadata`, without the format's own keys.
+/// Custom fields of the session: all keys of `metadata` except those of the format.
 pub(super) fn fields(state: &State) -> BTreeMap<String, Value> {
     let is_own = |key: &str| ![ATTEMPTS, TOTAL, OURS].contains(&key);
     state
@@ -81,10 +81,10 @@ struct Teller<'a> {
     workflow: &'a Workflow,
     worktree: &'a str,
     events: Vec<Dated>,
-    /// The latest known time so far.
+    /// The latest time known so far.
     clock: Timestamp,
-    /// True if the end of the last phase is known: the next phase started then, unless the file says
-    /// otherwise.
+    /// True if the end of the previous phase is known. The next phase then starts at that time, unless the file gives
+    /// another.
     is_timed: bool,
 }
 
@@ -98,7 +98,7 @@ impl Teller<'_> {
         self.state.phases.get(&number).cloned().unwrap_or_default()
     }
 
-    /// Adds the pauses that no phase records.
+    /// Adds pauses that the data of no phase contains.
     fn resumes(&mut self, began: Timestamp) {
         let told = self.state.phases.values().filter(|phase| phase.paused_seconds > 0).count();
         for _ in u32::try_from(told).unwrap_or(u32::MAX)..self.state.resume_count {
@@ -116,7 +116,7 @@ impl Teller<'_> {
         self.events.push(Dated { at: until, event });
     }
 
-    /// Reopens phases that passed and are open again, because somebody rolled back.
+    /// Reopens phases that passed and are open again because of a rollback.
     fn undone(&mut self, extent: &Extent) {
         let passed = |phase: &PhaseSaid| {
             phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed)
@@ -146,7 +146,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Adds the evidence of phases that are neither done nor current, and whose checkpoint failed.
+    /// Adds the evidence of phases with a failed checkpoint that are neither done nor current.
     fn held_up(&mut self, extent: &Extent) {
         for number in extent.range.clone() {
             let said = self.said(number);
@@ -160,7 +160,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Adds an edit at the time when the file was written. That was after everything that the file records,
+    /// Adds an edit at the time when the file was written. Everything that the file records happened before that time,
     /// so the session was active then.
     fn last_written(&mut self, folder: &Folder<'_>, ended: Timestamp) {
         let last = self.events.last().map(|last| last.at);
@@ -197,7 +197,7 @@ impl Teller<'_> {
         let mut said = self.said(number);
         let phase = phase_name(number);
         let ended = said.attempts.iter().filter_map(|attempt| attempt.at).next_back().or(said.completed_at);
-        // After a phase without times, nobody knows when this one started: it gets no duration.
+        // The previous phase has no times, so the start of this one is unknown, and it gets no duration.
         if !self.is_timed {
             said.started_at = said.started_at.or(ended);
         }
@@ -221,7 +221,8 @@ impl Teller<'_> {
             said.attempts.iter().for_each(|attempt| self.attempt(number, attempt));
             return;
         }
-        // The submitted evidence is kept. That it passes is only claimed by the file.
+        // The evidence that was submitted is kept. Only the file says that it passed, so the phase is claimed, not
+        // proven.
         let before = said.attempts.len() - usize::from(last.is_some());
         said.attempts[..before].iter().for_each(|attempt| self.attempt(number, attempt));
         let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
@@ -240,15 +241,15 @@ impl Teller<'_> {
         }
         let said = self.said(number);
         let was_undone = said.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed);
-        // After phases without times, the last write is when its tool went on to this one.
+        // If the earlier phases have no times, this phase started when the tool last wrote the file.
         let otherwise = if self.is_timed { self.clock } else { ended };
         let at = said.started_at.unwrap_or(otherwise).min(ended);
         self.add(at, Event::PhaseStarted { phase: phase_name(number) });
         if said.paused_seconds > 0 {
             self.pause(at, said.paused_seconds);
         }
-        // Attempts before the rollback are already recorded. An attempt without a time is no older than the phase, and the
-        // last one is what the file was written for.
+        // Attempts before a rollback are already recorded. If the last attempt has no time, it was made when the file
+        // was last written.
         if was_undone {
             return;
         }
@@ -262,7 +263,7 @@ impl Teller<'_> {
     fn end(&mut self, extent: &Extent, ended: Timestamp) {
         let all = self.state.all_completed(extent);
         if all {
-            // The end of a session may have a time of its own.
+            // The file may contain the time at which the session ended.
             let at = if let Life::Completed { at: Some(at) } = self.state.life { at } else { ended };
             self.add(at, Event::RunCompleted);
         }
@@ -276,7 +277,7 @@ impl Teller<'_> {
             }
             Life::Paused { at, reason, context } => {
                 let reason = reason.clone().unwrap_or_else(|| "user_request".to_owned());
-                // If the pause has no other reason, the error explains it.
+                // If the pause has no context, the last error explains it.
                 let context = context.clone().or_else(|| self.state.last_error.clone());
                 (*at, Event::SessionPaused { reason, context, saved: Vec::new() })
             }
@@ -285,8 +286,8 @@ impl Teller<'_> {
     }
 }
 
-/// True if the recorded evidence passes the gate as far as the file shows: its types, and the rules for it. A
-/// check that only a person answers needs an attempt that records the answer.
+/// True if the evidence in the file passes the gate as far as files can show: its types are right, and its rules hold.
+/// A check by a person passes only if an attempt contains the answer.
 fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
     let Some(defined) = defined.filter(|defined| defined.strict) else { return true };
     if report.overridden.is_some() {

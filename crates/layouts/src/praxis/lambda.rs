@@ -1,5 +1,5 @@
-//! Translates a gate's simple lambdas into CEL. Never evaluates Python: a construct that is not supported is
-//! refused, and named.
+//! Translates the simple lambdas of gates into CEL. Never evaluates Python. A construct that is not supported
+//! is refused with a message that names it.
 
 mod cel;
 mod parse;
@@ -10,11 +10,11 @@ use model::workflow::ValueType;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Types of declared evidence, by name.
+/// The types of declared evidence, keyed by the name of the field.
 pub(super) type Declared = BTreeMap<String, ValueType>;
 
-/// Translates the rule for one field: the lambda's first parameter is the field's value, the others are
-/// given.
+/// Translates the rule for one field. The first parameter of the lambda is the field's value; the values of
+/// the others are given.
 pub(super) fn of_field(
     text: &str,
     field: &str,
@@ -33,11 +33,11 @@ pub(super) fn of_field(
         scope.bind_value(name, given)?;
     }
     let condition = scope.condition(&lambda.body)?;
-    // A missing value is reported by the field itself, if the field is required.
+    // The rule holds for a missing field. If the field is required, another check reports that it is missing.
     cel::bounded(format!("!({}) || {condition}", cel::is_given(field)))
 }
 
-/// Translates a rule for all evidence: the lambda's only parameter is the evidence.
+/// Translates a rule about all evidence. The lambda has one parameter, which is the evidence.
 pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, String> {
     let lambda = parse::lambda(text)?;
     let [evidence] = lambda.parameters.as_slice() else {
@@ -73,7 +73,7 @@ mod tests {
         of_field(text, name, &declared(), parameters.as_object().expect("an object"))
     }
 
-    /// The result of the translation for this evidence.
+    /// True if the translated expression holds for this evidence.
     #[track_caller]
     fn holds(expression: &str, evidence: &Value) -> bool {
         let program = ::cel::Program::compile(expression).expect("CEL");
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// Integers are `int`, as in gates.
+    /// A JSON value as a CEL value. Integers become `int`, as in gates.
     fn to_cel(value: &Value) -> ::cel::Value {
         match value {
             Value::Number(number) => ::cel::Value::Int(number.as_i64().expect("a whole number")),
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A rule about one field, with passing and failing values.
+    /// Expects a rule about one field to pass for some values and to fail for others.
     #[track_caller]
     fn check(text: &str, name: &str, passing: &[Value], failing: &[Value]) {
         let expression = field(text, name).unwrap_or_else(|why| panic!("{text}: {why}"));
@@ -157,7 +157,8 @@ mod tests {
         check("lambda e: e['b'] or e['n'] > 0", json!({"b": true}), true);
     }
 
-    /// Python stops at a missing field; nothing passes because of its neighbours.
+    /// Python raises an error for a missing field, so such a rule must fail, whatever its other conditions
+    /// are.
     #[test]
     fn a_field_that_is_missing_is_never_passed_over() {
         for text in [
@@ -173,7 +174,8 @@ mod tests {
         }
     }
 
-    /// The types of declared fields are checked before; undeclared fields may have any value.
+    /// Types of declared fields are checked before the rules. A field that is not declared may have any
+    /// value.
     #[test]
     fn what_is_true_and_what_is_equal_is_so_as_python_has_it() {
         let given = json!({"n": 1, "b": true, "l": [1, 2], "one": 1, "yes": true, "no": false, "zero": 0,
@@ -267,7 +269,7 @@ mod tests {
         assert!(field(&long, "n").is_err());
         let long = format!("lambda x: x > len('{}')", "x".repeat(4096));
         assert!(field(&long, "n").is_err_and(|why| why.contains("characters of CEL")));
-        // Each level repeats the one below three times.
+        // Each level contains the level below it three times.
         let nested = |level: usize| "e.get('a', ".repeat(level) + "1" + &" == 1)".repeat(level);
         let growing = format!("lambda e: {} == 1", nested(30));
         assert!(of_evidence(&growing, &declared()).is_err_and(|why| why.contains("characters of CEL")));

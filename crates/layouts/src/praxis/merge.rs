@@ -1,9 +1,11 @@
-//! Merges another writer's version of a session's file with ours, by restoring keys of ours that it dropped.
+//! Merges another writer's version of a session's file with leftoff's: restores leftoff's keys that the
+//! writer dropped.
 
 use super::state::damage::SECTIONS;
 use crate::json::{self, Document};
 
-/// `theirs` with dropped keys restored. A section that is null counts as missing: our content is restored.
+/// `theirs`, with dropped keys restored. A section that is null counts as missing, so leftoff's content is
+/// restored there.
 pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();

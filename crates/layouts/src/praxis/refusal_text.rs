@@ -1,4 +1,4 @@
-//! praxis OS's own wording of refusals. Formats facts; decides nothing.
+//! Refusals in the words of praxis OS. Formats values, and decides nothing.
 
 use crate::layout::Refused;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(super) fn refusal(why: &Refused<'_>) -> String {
     }
 }
 
-/// Python's name for a value's type.
+/// The name that Python gives to a value's type.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",

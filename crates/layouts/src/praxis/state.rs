@@ -1,4 +1,4 @@
-//! Reads a session's file in every format, and reports odd values. Ignores unknown keys.
+//! Reads a session's file in any of the three formats, and reports odd values. Ignores unknown keys.
 
 mod attempts;
 pub(super) mod damage;
@@ -26,26 +26,27 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Shape {
     First,
     Second,
-    /// The format of new sessions, which this layout was built for.
+    /// The format that leftoff writes for new sessions.
     #[default]
     Seed,
 }
 
-/// The values of a file; empty if nothing in it is readable.
+/// The values of a session's file. All are empty if the file is unreadable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     pub is_readable: bool,
     pub shape: Shape,
-    /// The times in the file have no zone, so new times are written without one, too.
+    /// True if the times in the file have no zone. leftoff then writes new times without a zone, too.
     pub has_local_times: bool,
     pub workflow_type: Option<String>,
     pub target: Option<String>,
-    /// The current phase as written, possibly one past the last.
+    /// The current phase as written in the file. In a finished session, it may be the number after the last
+    /// phase.
     pub current: Option<i64>,
     pub completed: BTreeSet<u32>,
     /// The number of phases in `workflow_structure`, or in `metadata.total_phases`.
     pub recorded_total: Option<Recorded>,
-    /// True if the tool itself recorded the number of phases when the session started.
+    /// True if the tool recorded the number of phases itself, when the session started.
     pub is_tools_total: bool,
     pub recorded_start: Option<u32>,
     pub version: Option<String>,
@@ -59,15 +60,15 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
 }
 
-/// A recorded number of phases.
+/// A number of phases as recorded in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
     Number(u32),
-    /// A value that cannot be used, such as "dynamic" or 0.
+    /// A value that is not a usable number, such as "dynamic" or 0.
     Unusable(String),
 }
 
-/// The file's data about one phase.
+/// The data about one phase in the file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PhaseSaid {
     pub started_at: Option<Timestamp>,
@@ -85,10 +86,10 @@ pub struct AttemptSaid {
     pub report: AttemptReport,
 }
 
-/// The overall state of the session, according to flags and folders.
+/// The overall state of the session, found from flags in the file and from its folder.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Life {
-    /// No flag is set: the phases decide.
+    /// No flag is set. The phases decide whether the session is completed.
     #[default]
     Unsaid,
     Active,
@@ -133,7 +134,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
             for section in damage::empty(&fields) {
                 say(section, What::EmptySection);
             }
-            // A wrong type that was reported as damage is not reported again.
+            // A wrong type that was already reported as damage is not reported twice.
             let mut say = |field: &str, what: What| {
                 let is_told = damage.iter().any(|damage| damage.field == field);
                 if !(is_told && matches!(what, What::WrongType { .. })) {
@@ -156,17 +157,17 @@ pub(super) fn is_whole(content: &[u8]) -> bool {
     found.is_some_and(|(fields, _)| damage::of(&fields).is_empty())
 }
 
-/// A function that reports a problem with a field; an empty field means the whole file.
+/// The type of a function that reports a problem with a field. An empty field name means the whole file.
 pub(super) type Say<'a> = dyn FnMut(&str, What) + 'a;
 
 pub(super) fn problem(path: &str, field: &str, what: What) -> Problem {
     Problem { path: path.to_owned(), field: Some(field.to_owned()).filter(|field| !field.is_empty()), what }
 }
 
-/// An object, and its duplicate keys.
+/// A JSON object, with the keys that occur twice in it.
 type WithDoubled = (Map<String, Value>, Vec<String>);
 
-/// Refuses JSON that is not a session, because the folder may contain other files.
+/// Refuses JSON that is not a session. The folder may contain files of other programs.
 fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
     const ANY: &[&str] = &["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
     if ANY.iter().any(|key| found.0.contains_key(*key)) { Ok(found) } else { Err(Why::NoneOfTheKeys(ANY)) }
@@ -174,7 +175,7 @@ fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
 
 fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let shape = shape(path, fields.of);
-    // The session's id is the name of its file, whatever the file says.
+    // Read only to report a wrong type: the name of the file is the id, whatever the file says.
     let _ = fields.text("session_id");
     wrong_types::check(fields);
     let metadata = fields.section("metadata");
@@ -209,8 +210,8 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     state
 }
 
-/// A section of leftoff's own: below `metadata` if the format has no other place for it, otherwise at the top
-/// level.
+/// A section that leftoff adds. It is below `metadata` in the second format, which has no other place for it,
+/// and otherwise at the top level.
 fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str) -> Map<String, Value> {
     match ours(metadata).and_then(|ours| ours.get(key)) {
         Some(Value::Object(section)) => section.clone(),
@@ -218,14 +219,14 @@ fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str
     }
 }
 
-/// The part of the second format's `metadata` that leftoff wrote.
+/// The part of `metadata` in a file of the second format that leftoff wrote.
 fn ours(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
     metadata.get(super::OURS).and_then(Value::as_object)
 }
 
-/// The format of a file. Times without a zone mean one of the two old formats, whatever keys were added
-/// later. A file with zones and with the newest format's lifecycle is in that format, in whatever folder it
-/// is.
+/// The format of a file. If its times have no zone, it is in one of the two old formats, whatever keys it
+/// has. A file with zones and with the `lifecycle` of the newest format is in the newest format, in whatever
+/// folder it is.
 fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     let is_second = super::folder_status(path).is_some()
         || ["phase_timings", "evidence_submitted"].iter().any(|key| fields.contains_key(*key));
@@ -239,7 +240,7 @@ fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     }
 }
 
-/// True if the times in a file have no zone; `None` if the file contains no time.
+/// True if the times in a file have no zone. `None` if the file contains no time.
 fn has_local_times(fields: &Map<String, Value>) -> Option<bool> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     text("created_at").or(text("updated_at")).map(time_format::is_local)
@@ -263,7 +264,8 @@ fn start(structure: &Map<String, Value>) -> Option<u32> {
     }
 }
 
-/// The overall state: according to the folder, or else the flags of `lifecycle`, or else `status`.
+/// The overall state of the session. Its status folder decides, or else the flags in `lifecycle`, or else
+/// `status`.
 fn life(
     path: &str,
     fields: &mut Fields<'_>,
@@ -311,7 +313,7 @@ fn life(
     if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
 }
 
-/// True if work continued after an error: the session was resumed, or a phase started or ended later.
+/// True if work continued after an error: after it, the session was resumed, or a phase started or ended.
 fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeMap<u32, PhaseSaid>) -> bool {
     let Some(error) = error else { return false };
     let went_on =
@@ -320,8 +322,8 @@ fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeM
 }
 
 impl State {
-    /// True for a file in an old format to which leftoff has added nothing. With additions in `metadata`, a
-    /// file says as much as one in the newest format.
+    /// True for a file in an old format to which leftoff has added nothing. A file with leftoff's additions
+    /// in `metadata` contains as much as one in the newest format.
     pub(super) fn is_legacy(&self) -> bool {
         let has_ours = self.shape == Shape::Second && ours(&self.metadata).is_some();
         self.is_readable && self.shape != Shape::Seed && !has_ours

@@ -1,4 +1,4 @@
-//! The phases of a specification, from the headings of its tasks.md. Reads nothing else of it.
+//! Reads the phases of a specification from the headings of its tasks.md. Ignores the rest of that file.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ pub(super) struct Named {
     pub(super) title: String,
 }
 
-/// Phases by their numbers in the workflow. If the workflow has its own phase 0 and the specification starts
-/// at 0 too, the specification's phases are shifted by one, as the tool does.
+/// Phases by their numbers in the workflow. If the workflow and the specification both have a phase 0, the
+/// numbers of the specification's phases are increased by one, as the tool does.
 pub(super) fn in_workflow(text: &str, has_phase_0: bool) -> BTreeMap<u32, Named> {
     let phases = phases(text);
     let begins_with_0 = phases.first().is_some_and(|(number, _)| *number == 0);
@@ -18,7 +18,7 @@ pub(super) fn in_workflow(text: &str, has_phase_0: bool) -> BTreeMap<u32, Named>
     phases.into_iter().map(|(number, title)| (number + later, Named { number, title })).collect()
 }
 
-/// Number and title of each phase, in order.
+/// The number and title of each phase, in the order of the headings.
 fn phases(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut code: Option<Fence> = None;
@@ -27,15 +27,15 @@ fn phases(text: &str) -> Vec<(u32, String)> {
         if let Some(fence) = fence(line) {
             code = match code {
                 None => Some(fence),
-                // Only a fence of the same characters, of at least the same length and with nothing after it,
-                // closes the block.
+                // A code block is closed only by a fence of the same characters, which is at least as long as
+                // the opening one and has nothing after it.
                 Some(open) => {
                     (fence.mark != open.mark || fence.length < open.length || !fence.is_bare).then_some(open)
                 }
             };
         }
         let Some((number, title)) = heading(line).filter(|_| code.is_none()) else { continue };
-        // A summary repeats the headings: only the first heading with a number is the phase.
+        // A summary may repeat the headings, so only the first heading with a number is used.
         if !found.iter().any(|(known, _)| *known == number) {
             found.push((number, title));
         }
@@ -59,7 +59,7 @@ fn fence(line: &str) -> Option<Fence> {
     (length >= 3 && !is_inline).then(|| Fence { mark, length, is_bare: rest.trim().is_empty() })
 }
 
-/// Parses `## Phase 2: Title`, with any decoration before the word.
+/// The number and title in a heading such as `## Phase 2: Title`. The word may have any decoration before it.
 fn heading(line: &str) -> Option<(u32, String)> {
     let text = line.strip_prefix('#')?.trim_start_matches('#');
     let at = text.find(|c: char| c.is_alphanumeric())?;
@@ -71,7 +71,7 @@ fn heading(line: &str) -> Option<(u32, String)> {
         .trim_start_matches(['*', '_'])
         .trim_start()
         .strip_prefix([':', '-', '\u{2013}', '\u{2014}', '|'])?;
-    // "Phase 1-2: …" describes several phases.
+    // A heading such as "Phase 1-2: …" describes several phases, and is ignored.
     if title.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }

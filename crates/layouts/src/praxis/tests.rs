@@ -76,7 +76,8 @@ const FIRST_FILE: &str = r#"{
   }
 }"#;
 
-/// The work of `FIRST_FILE` in a file of the second format, with an open timing of a phase that does not exist.
+/// The same session as in `FIRST_FILE`, in the second format. It has an open timing for a phase that does not
+/// exist.
 const SECOND_FILE: &str = r#"{
   "session_id": "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11",
   "workflow_type": "ship_v1",
@@ -158,7 +159,7 @@ impl Case {
         Self::new(FIRST_PATH, text)
     }
 
-    /// The session in the first format, with other values.
+    /// The session in the first format, after a change to its values.
     fn first_with(change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
         change(&mut fields);
@@ -200,7 +201,7 @@ impl Case {
         self.told().value.fold(&actor()).expect("a session").1
     }
 
-    /// Expects this lifecycle, current phase, number of completed phases, and total.
+    /// Expects this lifecycle, current phase, number of completed phases, and total number of phases.
     #[track_caller]
     fn stands(&self, expected: (&str, u32, usize, usize)) -> &Self {
         let session = self.session();
@@ -221,7 +222,7 @@ impl Case {
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))
     }
 
-    /// The file after a write of these events, and the case with this file.
+    /// The text of the file after these events were written, and the case with that file.
     fn after(&self, events: &[(&str, Event)]) -> (String, Self) {
         let session = self.session_after(events);
         let text = self.written(&session).expect("a change");

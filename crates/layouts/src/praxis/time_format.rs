@@ -1,15 +1,14 @@
-//! Reads and writes times in the files: with a zone, or local without one. The caller supplies the local
-//! zone.
+//! Reads and writes times in the files: with a zone, or in local time without one. The caller supplies the
+//! local zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// The time format of a file.
+/// How times are written in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writing {
-    /// Local times such as `2025-10-23T07:40:50.690543`, which praxis OS's own reader compares with each
-    /// other.
+    /// Local times such as `2025-10-23T07:40:50.690543`. praxis OS compares such times with each other.
     Local,
     /// Times such as `2025-10-23T07:40:50Z`.
     Utc,
@@ -34,21 +33,21 @@ pub(super) fn write(at: Timestamp, writing: Writing, zone: &TimeZone) -> String 
             let local = zone.to_datetime(at);
             let whole = local.strftime("%Y-%m-%dT%H:%M:%S");
             let micros = local.subsec_nanosecond() / 1_000;
-            // Python omits a zero fraction.
+            // Python leaves out a fraction of zero.
             if micros == 0 { whole.to_string() } else { format!("{whole}.{micros:06}") }
         }
     }
 }
 
-/// True if two times may be the same moment, written in different zones: their difference is a multiple of a
-/// quarter of an hour, and at most 26 hours.
+/// True if two times may be the same moment written in different zones. Their difference must be a multiple
+/// of 15 minutes, and at most 26 hours.
 pub(super) fn is_another_zone(one: Timestamp, other: Timestamp) -> bool {
     const QUARTER: u64 = 15 * 60 * 1_000_000;
     let apart = one.as_microsecond().abs_diff(other.as_microsecond());
     apart > 0 && apart.is_multiple_of(QUARTER) && apart / QUARTER <= 26 * 4
 }
 
-/// Rounds a time to the precision of the files.
+/// A time rounded to the precision that the files use.
 pub(super) fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -1,5 +1,6 @@
-//! Writes a session's file. A file in an old format keeps its place, keys and local times, and leftoff's
-//! values are added; a new file has nine sections, the ten old keys first. Changes only values that differ.
+//! Writes a session's file. A file in an old format keeps its place, keys and local times, and leftoff adds
+//! its own values. A new file has nine sections, after the ten keys of the old formats. Only values that
+//! differ are changed.
 
 mod lifecycle;
 mod phases;
@@ -20,7 +21,7 @@ use model::workflow::{Indexing, OnComplete};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The updated file; `None` if it already shows the session.
+/// The updated file. `None` if the file already shows the session.
 pub(super) fn state(
     publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
@@ -33,8 +34,8 @@ pub(super) fn state(
     }
 }
 
-/// The updated file, like `state`, for a session that continued without its file: phases that started
-/// meanwhile get their times.
+/// The updated file of a session that continued while its file was missing. Phases that started in the
+/// meantime get their times.
 pub(super) fn back(
     publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
@@ -51,8 +52,8 @@ pub(super) fn back(
     change.any.then(|| change.document.into_bytes())
 }
 
-/// A complete new file: in the newest format, or in the second if the project has files in that format. Keeps
-/// other keys of an older file.
+/// A complete new file. It is in the second format if the project has files in that format, otherwise in the
+/// newest. Other keys of an older file are kept.
 pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     if kept.is_none() && folder_status(path).is_some() {
@@ -96,7 +97,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     Some(change.document.into_bytes())
 }
 
-/// A description of a session; never empty.
+/// A description of the session, which is never empty.
 fn about(session: &Session) -> &str {
     session.target.as_deref().unwrap_or(&session.title)
 }
@@ -120,8 +121,7 @@ fn read(path: &str, content: &[u8], folder: &Folder<'_>) -> State {
     state::read(path, &tree, folder.now, &mut Vec::new())
 }
 
-/// The number and names of the phases at the start of the session. Left out if the number of phases is
-/// unknown.
+/// The number and names of the phases when the session started. Left out if their number is unknown.
 fn structure(run: &Run) -> Value {
     let (start, scheme) = match run.workflow.indexing {
         Indexing::Zero => (0, "zero_based"),
@@ -143,10 +143,10 @@ struct Change<'a> {
     session: &'a Session,
     run: &'a Run,
     said: State,
-    /// The phase that the file calls current, limited to existing phases.
+    /// The current phase according to the file. If that phase does not exist, the nearest phase that exists.
     said_current: u32,
     zone: TimeZone,
-    /// When the file was last written, for a session that continued without it.
+    /// When the file was last written. Set only if the session continued while its file was missing.
     went_on_without: Option<Timestamp>,
     document: Document,
     any: bool,
@@ -202,7 +202,7 @@ impl<'a> Change<'a> {
         if self.said.has_local_times { Writing::Local } else { Writing::Utc }
     }
 
-    /// The path of a key of leftoff's own, which the second format allows only in `metadata`.
+    /// The path of a key that leftoff adds. The second format allows such keys only in `metadata`.
     fn ours<'k>(&self, path: &[&'k str]) -> Vec<&'k str> {
         let above: &[&str] = if self.said.shape == Shape::Second { &["metadata", OURS] } else { &[] };
         above.iter().chain(path).copied().collect()
@@ -219,7 +219,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Sets a time, unless the file contains an equal one. Returns true if it was set.
+    /// Sets a time, unless the file already contains the same moment. Returns true if the time was set.
     fn set_time(&mut self, path: &[&str], at: Timestamp) -> bool {
         let there = self.document.get(path);
         let is_told = there.as_ref().and_then(Value::as_str).is_some_and(|text| self.tells(text, at));
@@ -230,8 +230,8 @@ impl<'a> Change<'a> {
         !is_told
     }
 
-    /// True if a text in the file means this time. In a file from another time zone, all local times differ
-    /// by the same amount.
+    /// True if a string in the file is this time. In a file from another time zone, all local times differ by
+    /// the same amount.
     fn tells(&self, text: &str, at: Timestamp) -> bool {
         let Some(told) = time_format::read(text, &self.zone) else { return false };
         let is_elsewhere = self.said.created_at.is_some_and(|created| {
@@ -248,7 +248,7 @@ impl<'a> Change<'a> {
         }
         let phases = 0..self.run.phases.len();
         let is_ours = |number: &u32| phases.clone().any(|at| self.run.number_at(at) == *number);
-        // Phases that the session does not know stay.
+        // Completed phases that the session does not know stay in the list.
         let mut done: BTreeSet<u32> =
             self.said.completed.iter().copied().filter(|number| !is_ours(number)).collect();
         done.extend(
@@ -259,8 +259,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Replaces a current phase that is completed or does not exist, because nobody could continue from it.
-    /// Old formats store last + 1 when finished, which stays.
+    /// Replaces a current phase that does not exist or is completed, because nobody could continue from it.
+    /// In a finished session, the number after the last phase stays: old formats store it.
     fn replace_unusable_current_phase(&mut self) {
         let last = i64::from(self.run.number_at(self.run.phases.len().saturating_sub(1)));
         let is_completed =
@@ -272,8 +272,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Corrects what no tool could load: these sections must be objects. In the newest format the current phase
-    /// must exist, and the recorded number of phases must be a number.
+    /// Corrects values with which no tool could load the file: some sections must be objects. In the newest
+    /// format, the current phase must exist, and the recorded number of phases must be a number.
     fn correct_impossible_values(&mut self) {
         for section in ["phase_artifacts", "checkpoints"] {
             if self.document.get(&[section]).is_some_and(|value| !value.is_object()) {
@@ -290,11 +290,12 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Writes custom fields to the file's `metadata`.
+    /// Writes custom fields to `metadata` in the file.
     fn metadata(&mut self) {
         let known = history::fields(&self.said);
         for (name, value) in &self.session.fields {
-            // The log has a mark in place of the secret, which must not replace the secret in a foreign file.
+            // The log contains a placeholder instead of the secret. The placeholder must not replace the
+            // secret in the file.
             let is_hidden = known.contains_key(name) && hides_a_secret(value);
             let is_own = [TOTAL, ATTEMPTS, OURS].contains(&name.as_str());
             if known.get(name) != Some(value) && !is_own && !is_hidden {
@@ -303,7 +304,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Adds leftoff's sections to a file in an old format, when the file first changes.
+    /// Adds leftoff's sections to a file in an old format, together with the first other change.
     fn set_missing_sections(&mut self) {
         let structure = structure(self.run);
         let is_known = !structure["total_phases"].is_null();
@@ -312,7 +313,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Copies content of an older file that has no place in this format.
+    /// Copies content of an older file for which this format has no place.
     fn carry_over(&mut self, before: &State, from: &Document) {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
@@ -326,7 +327,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Copies foreign keys inside shared sections, and data about skipped phases.
+    /// Copies unknown keys in sections that both formats have, and data about skipped phases.
     fn carry_details(&mut self, from: &Document) {
         for section in ["phase_artifacts", "phase_timing", "checkpoints", "lifecycle", "workflow_structure"] {
             for key in &from.keys(&[section]) {
@@ -340,7 +341,7 @@ impl<'a> Change<'a> {
         self.document.copy_not_numbers(from);
     }
 
-    /// Copies the times of artifacts, which are not the completion times of phases.
+    /// Copies the times of artifacts, because they are not the completion times of phases.
     fn carry_times_of_artifacts(&mut self, from: &Document) {
         for key in &from.keys(&["phase_artifacts"]) {
             let path = ["phase_artifacts", key.as_str(), "timestamp"];

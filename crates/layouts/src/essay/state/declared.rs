@@ -1,5 +1,5 @@
-//! Checks fields of the session against the workflow's declarations. Values that `set` would refuse are
-//! reported, but kept, because the file belongs to its author.
+//! Checks fields of the session against their declarations in the workflow. A value that `set` would refuse
+//! is reported, but stays, because the author of the file decides.
 
 use super::Fields;
 use super::reader::Reader;
@@ -9,11 +9,12 @@ use model::typed_value::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
 
-/// Keys that other code checks.
+/// Keys that are checked by other code.
 const ELSEWHERE: [&str; 2] = ["total_sections", "final_essay_file"];
 
 impl Reader<'_> {
-    /// Copies the wanted keys that have a value. `place` is their prefix, including its dot.
+    /// Copies the keys for which `is_wanted` is true and that have a value. `place` is the prefix in their
+    /// names, with its dot.
     pub(super) fn declared<'v>(
         &mut self,
         place: &str,

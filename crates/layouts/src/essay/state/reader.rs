@@ -14,7 +14,7 @@ pub(in crate::essay) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Runs `read`, whose reports then refer to this place.
+    /// Runs `read`. Problems that it reports have `place` before their keys.
     pub fn below<T>(&mut self, place: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
         let mut own = Vec::new();
         let value = read(&mut Reader { now: self.now, problems: &mut own });
@@ -43,12 +43,12 @@ impl Reader<'_> {
         self.below(place, |reader| reader.mapping(fields, key))
     }
 
-    /// The entries of a list that are mappings; others are reported.
+    /// The entries of a list that are mappings. Other entries are reported.
     pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
         self.each(fields, key, Value::as_object, Type::Mapping)
     }
 
-    /// The entries of a list with the expected type; others are reported with their index.
+    /// The entries of a list that have the expected type. Other entries are reported with their index.
     fn each<'v, T>(
         &mut self,
         fields: &'v Map<String, Value>,
@@ -79,7 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of a list that are strings; others are reported.
+    /// The entries of a list that are strings. Other entries are reported.
     pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
         self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), Type::Text)
     }
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An integer, which may be negative: the caller decides whether that is valid.
+    /// An integer. It may be negative: the caller decides whether it is valid.
     pub fn integer(&mut self, fields: &Map<String, Value>, key: &str) -> Option<i64> {
         let value = fields.get(key)?;
         if value.is_null() {
@@ -128,7 +128,7 @@ impl Reader<'_> {
         value.as_i64().or_else(|| self.no(key, value, Type::WholeNumber))
     }
 
-    /// A boolean, also in YAML 1.1 spellings.
+    /// A boolean, also one in a YAML 1.1 spelling such as `yes`.
     pub fn flag(&mut self, fields: &Map<String, Value>, key: &str) -> Option<bool> {
         match fields.get(key)? {
             Value::Bool(flag) => Some(*flag),
@@ -139,8 +139,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A time as somebody wrote it: accepted even if it is in the future, which is reported. Without an
-    /// offset it is in UTC.
+    /// A time in a file of another author. A time in the future is accepted and reported. A time without an
+    /// offset is in UTC.
     pub fn time(&mut self, fields: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let text = self.text(fields, key)?;
         let parsed = text

@@ -1,4 +1,4 @@
-//! The sections of stages 3 and 4, from their lists.
+//! Reads the lists of sections of stages 3 and 4.
 
 use super::reader::Reader;
 use super::{Fields, Section, take};
@@ -7,7 +7,7 @@ use crate::problem::{Range, Type, What};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The maximum number of sections: no essay has more, and a mistyped digit must not create a million items.
+/// The maximum number of sections. No essay has more, and a mistyped digit must not create a million items.
 pub(in crate::essay) const MOST_SECTIONS: u32 = 200;
 pub(in crate::essay) const MOST_PARAGRAPHS: u32 = 200;
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
@@ -59,7 +59,7 @@ impl Reader<'_> {
         }
         let mut fields = Fields::new();
         take(&mut fields, entry, |key| !KNOWN.contains(&key) && key != VOICE);
-        // A withdrawn voice score is recorded as null rather than left out.
+        // A voice score that was withdrawn is recorded as null.
         let voice = entry.get(VOICE).filter(|score| score.is_null() || self.is_score(score));
         fields.extend(voice.map(|score| (VOICE.to_owned(), score.clone())));
         let (paragraphs, approved) = self.paragraphs(entry);

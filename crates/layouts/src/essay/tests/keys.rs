@@ -1,4 +1,5 @@
-//! Every key of the schema: its place in the model, and that setting the key changes only its own line.
+//! Tests of every key of the schema: where the model stores it, and that setting it changes only its own
+//! line.
 
 use super::*;
 use crate::reconcile::{Draft, Laid, drop_listed, drop_parts, reconcile, withdraw};
@@ -41,7 +42,7 @@ fn done(read: &Read, text: &str) -> Event {
     item(ItemEvent::ItemCompleted { id: id(text), run: known.run.clone(), phase: known.phase.clone() })
 }
 
-/// Expects that these events change these lines and `last_activity`, and nothing else.
+/// Expects that these events change only these lines and `last_activity`.
 #[track_caller]
 fn check(before: &str, events: Vec<Event>, lines: &[(&str, &str)]) {
     let mut expected = before.to_owned();
@@ -104,7 +105,7 @@ fn needs_review_is_kept_apart_from_in_progress() {
     assert!(matches!(reviewed.session.run().expect("a run").phases[1].state, PhaseState::NeedsReview { .. }));
     let text = LATE.replace("status: \"needs_review\" ", "status: \"in_progress\" ");
     assert_eq!(read(whole(&text)).statuses()[1], "in_progress");
-    // The status also exists for the current stage, and for a section.
+    // The current stage and a section may have this status, too.
     let text = LATE
         .replace("current_stage: 4", "current_stage: 2")
         .replace("name: paragraph_writing", "name: essay_structuring");
@@ -302,7 +303,7 @@ fn paragraphs_are_counted_in_their_section() {
         vec![item(ItemEvent::ItemSet { id: id("draft-2"), change: score })],
         &[("voice_check_score: null", "voice_check_score: 4")],
     );
-    // A one-line entry stays on one line.
+    // An entry that is written in one line stays in one line.
     let change = ItemChange { fields: fields(json!({"voice_check_score": 3.5})), ..ItemChange::default() };
     check(
         LATE,
@@ -394,7 +395,7 @@ fn output_is_filled_on_completion() {
     assert!(text.contains("status: completed\n"), "plain as it was: {text}");
 }
 
-/// Edits by a person or the pipeline become events, and are not overwritten.
+/// Edits by a person or by the pipeline are adopted as events, and not overwritten.
 #[test]
 fn edits_of_every_kind_are_taken_in_and_never_reverted() {
     let base = read(whole(LATE));
@@ -447,8 +448,8 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
     }
 }
 
-/// A lowered `total_paragraphs` drops an unapproved paragraph; a paragraph with work on it stays and is
-/// reported.
+/// A smaller `total_paragraphs` drops an unapproved paragraph. A paragraph that somebody worked on stays and
+/// is reported.
 #[test]
 fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     let base = read(whole(LATE));
@@ -482,7 +483,7 @@ fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     assert_eq!(draft.events(), [], "how many there are is not said: none goes");
 }
 
-/// A claim that was resolved, and that the file calls unresolved again.
+/// If the file says again that a resolved claim is unresolved, the claim is open again.
 #[test]
 fn a_claim_that_is_called_unresolved_again_is_open_again() {
     let settled = read(whole(&LATE.replace("resolved: false", "resolved: true")));
@@ -497,7 +498,7 @@ fn a_claim_that_is_called_unresolved_again_is_open_again() {
     assert_eq!(draft.session().notes.len(), 2, "and it is no other one");
 }
 
-/// A minor revision by the pipeline itself: the thesis is in progress again, and every later stage needs
+/// The pipeline itself makes a minor revision: the thesis is in progress again, and every later stage needs
 /// review.
 #[test]
 fn a_revision_in_the_file_is_a_revision_in_the_log() {
@@ -544,7 +545,8 @@ fn a_section_that_goes_on_is_said_to() {
     );
 }
 
-/// The file has one list of sections: a new run empties it, and earlier results stay in the log.
+/// The file has only one list of sections. A new run empties that list, and the log keeps the earlier
+/// results.
 #[test]
 fn another_run_begins_without_the_sections_of_the_one_before() {
     let late = read(whole(LATE));

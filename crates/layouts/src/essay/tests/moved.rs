@@ -1,4 +1,4 @@
-//! A moved folder: the state has the old paths until it is written.
+//! Tests of a session whose folder was moved. Its state contains the old paths until the state is written.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn a_write_names_the_folder_as_it_is_now_and_none_without_a_change() {
     assert_eq!(text, here);
 }
 
-/// The log of a known session has the old paths.
+/// The log of a known session contains the old paths.
 #[test]
 fn the_old_place_in_the_log_is_not_written_over_the_new_one() {
     let known = read(whole(LATE));

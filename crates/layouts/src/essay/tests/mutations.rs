@@ -1,4 +1,5 @@
-//! Random changes to files: reading never panics, and a write never replaces unreadable or foreign content.
+//! Tests with random changes to files: reading never panics, and a write never replaces unreadable content or
+//! values of others.
 
 use super::*;
 use serde_json::Value;
@@ -44,7 +45,7 @@ fn mutated(text: &str, random: &mut Random) -> Vec<u8> {
             2 if !bytes.is_empty() => bytes[at] = u8::try_from(random.below(256)).expect("a byte"),
             3 => drop(bytes.splice(at..at, PIECES[random.below(PIECES.len())].bytes())),
             4 => {
-                // One line is repeated or removed as a whole.
+                // The change repeats or removes a whole line.
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
                 let (from, to) = (random.below(lines.len().max(1)), random.below(lines.len().max(1)));
@@ -79,7 +80,7 @@ fn a_mutated_state_is_read_or_recovered_and_writing_back_changes_nothing() {
         if read.unreadable.is_empty() {
             readable += 1;
             let written = read.written_after(Vec::new());
-            // A write fills in only required values, and removes no existing value.
+            // A write adds only values that are required, and removes no value.
             if let Some(written) = written {
                 let (before, _) = yaml::object(&bytes).expect("it was read");
                 let (after, _) = yaml::object(written.as_bytes()).expect("it can be read");

@@ -1,4 +1,5 @@
-//! The three levels of recovery, each with its report: from the backup, from the artifacts, and by a person.
+//! Tests of the three levels of recovery and their reports: from the backup, from the artifacts, and by a
+//! person.
 
 use super::*;
 use crate::essay::recover::{sections_of_draft, sections_of_outline};
@@ -10,7 +11,7 @@ fn at(read: &Read) -> (String, Vec<&'static str>) {
     (read.session.run().expect("a run").current().id().to_string(), read.statuses())
 }
 
-/// The engine restores the backup; the layout only reports it.
+/// The engine restores the backup. The layout only reports that it was restored.
 #[test]
 fn level_1_the_backup() {
     assert_eq!(
@@ -54,7 +55,8 @@ fn level_2_the_thesis_shows_stage_1() {
     level_2(&ARTIFACTS[..1], "essay_structuring", ["completed", "in_progress", "not_started", "not_started"]);
 }
 
-/// Copied from a machine whose clock is ahead: nothing was completed later than now.
+/// The clock of the machine that wrote the files was ahead, but nothing can have been completed later than
+/// now.
 #[test]
 fn level_2_no_stage_was_completed_in_the_future() {
     let mut tree = tree(&[(STATE, BROKEN), ARTIFACTS[0]]);
@@ -98,7 +100,7 @@ fn level_2_the_draft_shows_stage_4_and_how_far_it_is() {
     assert!(read.item("draft-1").is_done() && !read.item("draft-2").is_done(), "more may be to come");
 }
 
-/// A `.v{N}.md` file is never evidence for the current one.
+/// An archived version such as `FILE.v2.md` never proves that the current file exists.
 #[test]
 fn level_2_archived_versions_show_nothing() {
     let archived = [
@@ -129,7 +131,8 @@ fn level_2_an_empty_file_shows_nothing_and_a_final_essay_all() {
     );
 }
 
-/// A later file without an earlier one: the earlier stage counts as done, but without proof.
+/// A later file exists without an earlier one. The stage of the earlier file is then done according to the
+/// file, but not proven.
 #[test]
 fn level_2_what_no_file_shows_is_claimed() {
     let read = level_2(

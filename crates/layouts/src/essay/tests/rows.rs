@@ -1,5 +1,5 @@
-//! Errors in each field of a state: reported with the field's full name, in the words of `set`, while the
-//! rest of the session works and no wrong byte is overwritten.
+//! Tests of errors in each field of a state. An error is reported with the field's full name, in the words
+//! that `set` uses. The rest of the session works, and no wrong value is overwritten.
 
 use super::*;
 use model::note::NoteKind;
@@ -149,7 +149,7 @@ fn every_field_with_words_of_its_own_is_told_when_it_has_another() {
     assert_eq!(read.session.fields["pushback_level"], "loud", "it is taken as its author wrote it");
 }
 
-/// The pipeline's own reader uses YAML 1.1, in which these values are numbers and booleans.
+/// The pipeline reads these values by the rules of YAML 1.1, as numbers and booleans.
 #[test]
 fn numbers_and_flags_of_older_yaml_are_what_they_were_meant_as() {
     let text = LATE

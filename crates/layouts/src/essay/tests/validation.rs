@@ -1,8 +1,8 @@
-//! The checks of a state when it is loaded, one test per row, and odd values in the file.
+//! Tests of the checks made when a state is loaded, one test per check, and of odd values in the file.
 
 use super::*;
 
-/// Replaces one text in the late session, and expects this report.
+/// Replaces this string in the late session, and expects this report.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &str) {
     assert!(LATE.contains(old), "{old:?} is not in the text");

@@ -1,4 +1,4 @@
-//! The exact wording of the pipeline's messages.
+//! Tests of the exact wording of the pipeline's messages.
 
 use super::*;
 use crate::layout::SessionToPublish;
@@ -66,7 +66,7 @@ fn e6_the_full_state_has_the_thesis_the_audience_and_what_was_not_started() {
     assert_eq!(text.lines().filter(|line| *line == "  Not started").count(), 2, "{text}");
 }
 
-/// As the pipeline's own screen: only a section that somebody began has a count.
+/// A section that nobody started has no count, as in the pipeline's own view.
 #[test]
 fn e6_a_section_that_nobody_began_is_not_started() {
     let none_yet = "total_paragraphs: null\n        completed_paragraphs: 0\n        status: \"not_started\"";

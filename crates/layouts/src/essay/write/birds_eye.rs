@@ -1,4 +1,5 @@
-//! The file's record of the bird's-eye view of all sections, which the user approves before writing starts.
+//! Writes whether the user approved the bird's-eye view of all sections. The user approves it before writing
+//! starts.
 
 use super::Changes;
 use crate::essay::STAGES;
@@ -8,7 +9,7 @@ use model::id::Name;
 use model::phase::PhaseState;
 use serde_json::{Value, json};
 
-/// The check of stage 3 for the bird's-eye view, and its key in the file.
+/// The check of stage 3 for the bird's-eye view, and the key for it in the file.
 pub(in crate::essay) const BIRDS_EYE: &str = "birds-eye";
 pub(in crate::essay) const BIRDS_EYE_KEY: &str = "birds_eye_approved";
 
@@ -35,8 +36,8 @@ impl Changes<'_> {
         }
     }
 
-    /// True if the bird's-eye view was approved since the file was last written, and nothing contradicted it
-    /// later.
+    /// True if the bird's-eye view was approved since the file was last written, and its field was not set
+    /// after that.
     fn is_approved_last(&self) -> bool {
         let arguments = STAGES[2].name;
         let said = self.publication.since.iter().rev().find_map(|recorded| match &recorded.event {
@@ -50,7 +51,7 @@ impl Changes<'_> {
         said == Some(true)
     }
 
-    /// The value to write, which says whether the user approved the view of all sections.
+    /// The value to write, which says whether the user approved the bird's-eye view.
     fn birds_eye(&self) -> Option<Value> {
         let phase = self.ours.phase(2)?;
         let check = Name::parse(BIRDS_EYE).ok()?;
@@ -62,8 +63,8 @@ impl Changes<'_> {
         (is_approved || (is_passed && has_gate)).then(|| json!(true))
     }
 
-    /// True if a command returned to the stage or an earlier one since the file was last written, so that
-    /// approval is needed again. Whoever returns by editing the file sets the value there.
+    /// True if a command returned to the stage or an earlier one since the file was last written, so that the
+    /// view needs approval again. Somebody who returns by editing the file sets the value in the file.
     fn is_open_again(&self) -> bool {
         let since = self.publication.since;
         let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });

@@ -1,5 +1,5 @@
-//! Writes deferred verifications, overrides and revisions. Entries are added and resolved; they are removed
-//! only after an undo.
+//! Writes deferred verifications, overrides and revisions. Entries are added and marked as resolved. Only an
+//! undo removes entries.
 
 use super::{Changes, time};
 use crate::essay::STAGES;
@@ -28,8 +28,8 @@ impl Changes<'_> {
         }
     }
 
-    /// The n-th entry with this text, where n is `rank`. A session stores only the newest resolved notes, so
-    /// an entry without a note stays.
+    /// The index of the entry with this text; `rank` tells entries with the same text apart. An entry without
+    /// a note is not removed, because a session stores only the newest resolved notes.
     fn entry_with(&self, list: &str, text: &str, rank: usize) -> Option<usize> {
         let entries = self.document.get(&[Key(list)])?;
         let same = |(_, entry): &(usize, &Value)| entry.get("claim_text") == Some(&json!(text));
@@ -46,7 +46,7 @@ impl Changes<'_> {
         }
     }
 
-    /// After an undo, removes open claims without a note.
+    /// After an undo, removes the open claims for which the session has no note.
     fn claims_taken_back(&mut self, list: &str, notes: &[&Note]) {
         let entries = if self.went_back { self.entries(list) } else { Vec::new() };
         for (place, entry) in entries.iter().enumerate().rev() {
@@ -59,7 +59,8 @@ impl Changes<'_> {
         }
     }
 
-    /// Adds revisions that the file lacks. Identical ones are matched in order.
+    /// Adds the revisions that are missing from the file. Revisions with the same content are matched in
+    /// order.
     pub(super) fn revisions(&mut self) {
         let known = self.entries(REVISIONS);
         let made: Vec<Value> = self.publication.session.revisions.iter().filter_map(revised).collect();
@@ -81,19 +82,19 @@ impl Changes<'_> {
     }
 }
 
-/// How many of these entries are equal to an entry.
+/// How many of these entries are equal to `entry`.
 fn alike(entries: &[Value], entry: &Value) -> usize {
     entries.iter().filter(|other| told(other) == told(entry)).count()
 }
 
-/// Stage, impact and reason as they are read from an entry: an unknown word counts as the least impact.
+/// The stage, impact and reason in an entry. An unknown impact is read as the smallest.
 fn told(entry: &Value) -> (Option<&Value>, &str, &str) {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let impact = Impact::ALL.into_iter().find(|impact| impact.name() == text("impact"));
     (entry.get("stage_revisited"), impact.unwrap_or(Impact::Minor).name(), text("reason"))
 }
 
-/// Each note with the number of earlier notes of the same text.
+/// Each note, with the number of earlier notes that have the same text.
 fn ranked<'a>(notes: &[&'a Note]) -> Vec<(usize, &'a Note)> {
     let rank = |place: usize| notes[..place].iter().filter(|other| other.text == notes[place].text).count();
     (0..notes.len()).map(|place| (rank(place), notes[place])).collect()
@@ -125,8 +126,8 @@ fn entry(note: &Note) -> Value {
 fn revised(made: &RevisionMade) -> Option<Value> {
     let revision = &made.revision;
     let stage = STAGES.iter().position(|stage| revision.phase == *stage.name)?;
-    // The list names archived files of later stages only; the stage's own old version is a copy beside its
-    // file.
+    // The list contains only archived files of later stages. The old version of the stage's own file is a
+    // copy, and not in the list.
     let archived = revision.archived.iter().filter(|archived| !archived.copied);
     let names: Vec<&str> = archived.filter_map(|archived| archived.to.rsplit('/').next()).collect();
     Some(json!({

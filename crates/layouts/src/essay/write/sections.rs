@@ -30,13 +30,13 @@ impl Changes<'_> {
     }
 
     /// True if somebody removed a section from the file since leftoff wrote it, and the section was neither
-    /// added again nor worked on. The log keeps it.
+    /// added nor worked on after that. Such a section stays in the log only.
     fn was_taken_out(&self, position: usize, index: u32, item: &Item) -> bool {
         let has_not_begun = self.ours.status(position) == Some(StageStatus::NotStarted);
         let is_back = self.happened_to(&item.id).any(|event| match event {
             ItemEvent::ItemAdded { item: new } => new.id.is(&item.id),
-            // These events do not bring back a section beyond the number of sections, or of a stage that has
-            // not started.
+            // If a section is beyond the number of sections, or its stage has not started, these events do
+            // not add it to the file again.
             ItemEvent::ItemStarted { .. } | ItemEvent::ItemCompleted { .. } | ItemEvent::ItemSet { .. } => {
                 self.ours.is_outlined(index) && !has_not_begun
             }
@@ -52,13 +52,13 @@ impl Changes<'_> {
         !is_back && !self.is_outlined_anew(index) && !self.is_new && !self.went_back
     }
 
-    /// True if the number of sections was set again to include this one.
+    /// True if the number of sections was set again, and includes this section.
     fn is_outlined_anew(&self, index: u32) -> bool {
         let total = self.ours.session.fields.get("total_sections").and_then(Value::as_u64);
         self.touched.contains("total_sections") && total.is_some_and(|total| u64::from(index) <= total)
     }
 
-    /// Removes sections whose addition was undone, and those of an earlier run.
+    /// Removes sections of an earlier run, and sections whose addition was undone.
     fn sections_taken_back(&mut self, position: usize) {
         let said: Vec<u32> = self.said.sections(position).keys().copied().collect();
         let is_gone = |index: &u32| !self.ours.sections(position).contains_key(index);
@@ -70,7 +70,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Sets the current section and paragraph; a restarted stage has neither.
+    /// Sets the current section and paragraph. A restarted stage has neither.
     pub(super) fn place(&mut self) {
         for position in 2..STAGES.len() {
             self.no_place(position);
@@ -99,7 +99,7 @@ impl Changes<'_> {
         }
     }
 
-    /// True if a whole stage is redone, because an earlier one was revised or a new run started.
+    /// True if the whole stage is redone, because an earlier stage was revised or a new run started.
     fn begins_anew(&self, position: usize) -> bool {
         let name = STAGES[position].name;
         let is_major = |event: &Event| match event {
@@ -118,7 +118,7 @@ impl Changes<'_> {
         self.publication.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
-    /// The index of a section in the list. The number of an entry that does not say it is its position.
+    /// The index of a section in the list. An entry without a number is identified by its position.
     fn place_in_list(&self, position: usize, index: u32) -> Option<usize> {
         let list = self.document.get(&[Key("stages"), Key(STAGES[position].key), Key("sections")])?;
         list.as_array()?.iter().enumerate().position(|(place, entry)| {
@@ -132,8 +132,8 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key("sections"), At(place), Key(name)];
         let said = self.said.sections(position).get(&index).copied();
         let status = self.ours.status_of(ours);
-        // A section that the file calls current counts as started, whatever status the file gives it; only a
-        // change of its status is written.
+        // The current section of the file counts as started, whatever its status in the file. Only a change
+        // of its status is written.
         let is_said = self.document.get(&path("status")) == Some(json!(status.name()));
         let is_moved = self.is_moved(&ours.id) && !is_said;
         if is_moved || said.is_none_or(|said| self.said.status_of(said) != status) {
@@ -143,7 +143,7 @@ impl Changes<'_> {
                 self.set(&path("completed_at"), &ended);
             }
         }
-        // The argument map may have been created after the section was marked done.
+        // The argument map may be newer than the completion of the section.
         let is_news = self.is_touched(&ours.id) || self.is_completed_now(2);
         if position == 2 && status == StageStatus::Completed && is_news {
             self.fill(&path("argument_map_file"), self.map_file(index));
@@ -187,7 +187,7 @@ impl Changes<'_> {
         said: Option<&Item>,
     ) {
         let known = if position == 2 { "argument_map_file" } else { "voice_check_score" };
-        // The argument map of a completed section is set above, not as a field.
+        // The argument map of a completed section was already set above.
         let is_named = position == 2 && ours.is_done();
         if self.went_back && !is_named && !ours.fields.contains_key(known) {
             self.field(&path(known), None, true);
@@ -286,7 +286,7 @@ fn ended(item: &Item) -> Value {
     }
 }
 
-/// The item of an event, and its container if the event names one.
+/// The item of an event, and the container of that item if the event names one.
 fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
     match event {
         ItemEvent::ItemAdded { item } => (&item.id, item.parent.as_ref()),

@@ -1,4 +1,4 @@
-//! Updates the stages in the file.
+//! Writes the stages.
 
 use super::birds_eye::{BIRDS_EYE_KEY, BirdsEye};
 use super::{Changes, time};
@@ -15,11 +15,12 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key(name)];
         let Some(ours) = self.ours.phase(position) else { return };
         let (status, said) = (self.ours.status(position), self.said.status(position));
-        // A new file names the stage in progress; an existing file may leave that to `current_stage`.
+        // A new file contains every status. In an existing file, only a status that differs is written: the
+        // stage in progress may have none, because `current_stage` names it.
         if let Some(status) = status.filter(|status| self.is_new || Some(*status) != said) {
             self.set(&path("status"), &json!(status.name()));
         }
-        // A stage that only needs review keeps its completion time, and gets none if it had none.
+        // A stage that needs review keeps the completion time that it has, and gets no new one.
         let is_flagged = (said, status) == (Some(StageStatus::Completed), Some(StageStatus::NeedsReview));
         if said != status && !is_flagged {
             let ended = ours.completed_at().map_or(Value::Null, time);
@@ -27,7 +28,7 @@ impl Changes<'_> {
         }
         for (_, name, file) in FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position) {
             let is_touched = self.touched.contains(name);
-            // The file that proves a completed stage is set here, not as a field.
+            // The path of the file that proves a completed stage is set here, not with the other fields.
             let value = ours.fields.get(name);
             if value.is_some() || status != Some(StageStatus::Completed) {
                 self.field(&path(name), value, is_touched);
@@ -59,7 +60,7 @@ impl Changes<'_> {
             };
             self.field(&path, value.as_ref(), is_touched);
         }
-        // Keys of other authors are updated if the file has them.
+        // A field that is not the format's is updated only if the file already has its key.
         for (name, value) in &ours.fields {
             let path = [Key("stages"), Key(key), Key(name)];
             if self.document.get(&path).is_some() {
@@ -75,7 +76,7 @@ impl Changes<'_> {
         self.publication.since.iter().any(|recorded| is_it(&recorded.event))
     }
 
-    /// The number of sections given when the outline was completed.
+    /// The number of sections that was given when the outline was completed.
     fn outlined(&self) -> Option<Value> {
         let attempt = self.ours.phase(1)?.last_attempt()?;
         let targets = attempt.report.evidence.get("word_targets")?.as_array()?;

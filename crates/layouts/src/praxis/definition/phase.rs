@@ -1,4 +1,4 @@
-//! One phase, as described in metadata.json or tasks.md.
+//! Reads one phase, as metadata.json or tasks.md describes it.
 
 use super::phase_name;
 use crate::praxis::tasks::Named;
@@ -67,7 +67,7 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
 }
 
-/// A text with a full stop, because more sentences follow.
+/// The text, with a full stop at its end, so that more sentences can follow.
 fn as_sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
 }

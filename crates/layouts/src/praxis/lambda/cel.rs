@@ -1,4 +1,4 @@
-//! Writes a lambda's tree as CEL. Python treats values of any type as conditions, so the type of each value
+//! Writes a parsed lambda as CEL. Python accepts values of any type as conditions, so the type of each value
 //! must be known.
 
 use super::parse::{Comparison, Node};
@@ -7,13 +7,13 @@ use model::workflow::ValueType;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The result type of an expression, as far as known.
+/// The type of an expression's result, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultType {
     Boolean,
-    /// An integer, or a number of unknown kind.
+    /// An integer, or a number that may be an integer or a fraction.
     Number,
-    /// A fraction, which CEL does not mix with integers.
+    /// A fraction. CEL does not mix fractions with integers.
     Decimal,
     Text,
     List,
@@ -25,7 +25,7 @@ pub(super) enum ResultType {
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) kind: ResultType,
-    /// True if the type is certain, because it is declared or the expression is a literal.
+    /// True if the type is certain: it is declared, or the expression is a literal.
     pub(super) is_sure: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Scope<'a> {
     names: BTreeMap<String, Bound>,
 }
 
-/// A CEL condition that a field was given.
+/// A CEL condition that is true if the field was given.
 pub(super) fn is_given(field: &str) -> String {
     if is_plain(field) { format!("has(evidence.{field})") } else { format!("{} in evidence", quoted(field)) }
 }
@@ -70,7 +70,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// A boolean condition, in parentheses.
+    /// A boolean condition in CEL, in parentheses.
     pub(super) fn condition(&self, node: &Node) -> Result<String, String> {
         bounded(match node {
             Node::Not(inner) => format!("(!{})", self.condition(inner)?),
@@ -113,8 +113,8 @@ impl<'a> Scope<'a> {
         Ok(all_of(parts))
     }
 
-    /// Writes a value, and checks its size part by part: an expression that doubles at each level would
-    /// exhaust memory before the whole could be checked.
+    /// Writes a value. The size of each part is checked: an expression that doubles at each level would
+    /// exhaust memory before its whole size could be checked.
     fn value(&self, node: &Node) -> Result<Written, String> {
         let written = self.value_of(node)?;
         Ok(Written { text: bounded(written.text)?, ..written })
@@ -156,7 +156,7 @@ impl<'a> Scope<'a> {
             }
             Node::Sum(left, sign, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                // `+` joins strings as well, so both sides must surely be numbers.
+                // Python's `+` also joins strings, so both sides must be certain to be numbers.
                 if let Some(unsure) = [&left, &right].into_iter().find(|part| !part.is_sure)
                     && (left.kind, right.kind) != (ResultType::Number, ResultType::Number)
                 {
@@ -167,14 +167,14 @@ impl<'a> Scope<'a> {
                 Ok(Written { text: format!("({left} {sign} {right})"), kind, is_sure })
             }
             Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, ResultType::Boolean),
-            // In Python, `and` and `or` return one of the values; in CEL, only true or false.
+            // In Python, `and` and `or` give one of the two values. In CEL they give only true or false.
             Node::And(_) => Err("'and' used as a value".to_owned()),
             Node::Or(_) => Err("'or' used as a value".to_owned()),
         }
     }
 
-    /// Writes operands of an operator that means something else for strings and lists; it is limited to
-    /// numbers.
+    /// Writes an operand that must be a number, because its operator means something else for strings and
+    /// lists.
     fn number(&self, node: &Node) -> Result<Written, String> {
         let written = self.value(node)?;
         match written.kind {
@@ -255,7 +255,8 @@ fn uncountable(text: &str) -> String {
     format!("arithmetic with {text}, which is not declared as a number")
 }
 
-/// Two numbers of the same CEL type: both integers, or both fractions.
+/// Two numbers written so that CEL accepts both: both as integers, or both as fractions. Also returns their
+/// common type.
 pub(super) fn alike(left: &Written, right: &Written) -> (String, String, ResultType) {
     let is_number = |written: &Written| matches!(written.kind, ResultType::Number | ResultType::Decimal);
     let is_mixed = is_number(left)
@@ -268,8 +269,9 @@ pub(super) fn alike(left: &Written, right: &Written) -> (String, String, ResultT
     }
 }
 
-/// Joins conditions that are evaluated from left to right until one is false, as in Python. CEL's own
-/// operators ignore an error on one side if the other side decides, so that a missing field could pass.
+/// Joins conditions so that they are evaluated from left to right until one is false, as in Python. CEL's own
+/// operators ignore an error on one side if the other side decides; a rule about a missing field could then
+/// pass.
 fn all_of(parts: Vec<String>) -> String {
     let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? {rest} : false)"));
     whole.map(|whole| format!("({whole})")).unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use super::token::{Token, tokens};
 
-/// The maximum depth of a rule; sensible ones are far flatter.
+/// The maximum depth of a rule. Sensible rules are much flatter.
 const DEEPEST: usize = 40;
 
 pub(super) struct Lambda {
@@ -17,7 +17,7 @@ pub(super) enum Node {
     Boolean(bool),
     Nothing,
     List(Vec<Node>),
-    /// A tuple such as `(1, 2)`, which is not equal to any list.
+    /// A tuple such as `(1, 2)`. In Python, no tuple is equal to a list.
     Tuple(Vec<Node>),
     Name(String),
     /// A subscript such as `e['name']`.
@@ -35,9 +35,9 @@ pub(super) enum Node {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// An operator that is spelled the same in CEL.
+    /// An operator that CEL spells like Python.
     Sign(&'static str),
-    /// `is` and `is not`, only with `None`, `True` and `False`.
+    /// `is` and `is not`. Supported only with `None`, `True` and `False`.
     Is,
     IsNot,
     In,
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         self.part()
     }
 
-    /// A value with any number of subscripts: `e['a']['b']`.
+    /// Parses a value with any number of subscripts: `e['a']['b']`.
     fn part(&mut self) -> Result<Node, String> {
         let mut node = self.value()?;
         loop {
@@ -255,13 +255,14 @@ impl<'a> Parser<'a> {
                 self.expect(")")?;
                 Ok(Node::Length(Box::new(of)))
             }
-            // The word starts a function call, or is a keyword in place of a value.
+            // Such a word calls a function, or is a keyword where a value is expected.
             _ if self.sees("(") || KEYWORDS.contains(&word) => Err(format!("'{word}'")),
             _ => Ok(Node::Name(word.to_owned())),
         }
     }
 
-    /// Parses what follows an opening parenthesis: `(x)` is x; `()`, `(x,)` and `(x, y)` are tuples.
+    /// Parses the part after an opening parenthesis. `(x)` is the value x; `()`, `(x,)` and `(x, y)` are
+    /// tuples.
     fn parentheses(&mut self) -> Result<Node, String> {
         if self.take(")") {
             return Ok(Node::Tuple(Vec::new()));
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Values that `is` can be used with.
+/// The values that may be compared with `is`.
 const ONES: &[&str] = &["None", "True", "False"];
 
 const KEYWORDS: &[&str] = &[

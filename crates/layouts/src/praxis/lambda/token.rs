@@ -1,7 +1,7 @@
-//! Splits a Python expression into tokens. Knows no meaning.
+//! Splits a Python expression into tokens, without interpreting them.
 
-/// The maximum number of tokens; sensible rules have far fewer. A longer rule is refused before anything is
-/// built from it.
+/// The maximum number of tokens. Sensible rules have far fewer, so a longer rule is refused before it is
+/// parsed.
 const MOST: usize = 300;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ impl Token {
     }
 }
 
-/// Operators, longer ones first, so that `<=` is not read as `<`.
+/// Operators. Longer ones come first, so that `<=` is not read as `<`.
 const SIGNS: &[&str] = &[
     "**", "//", "==", "!=", "<=", ">=", "->", ":=", "<<", ">>", "<", ">", "+", "-", "*", "/", "%", "(", ")",
     "[", "]", "{", "}", ",", ":", ".", "=", ";", "@", "|", "&", "^", "~",
@@ -69,7 +69,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
 fn word(text: &str) -> Result<(Token, &str), String> {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    // In strings such as f'…' and r"…", the characters are not the value.
+    // A letter before the quotation mark, as in f'…' and r"…", means that the characters are not the value.
     if rest.starts_with(['\'', '"']) {
         return Err(format!("a string that starts with '{word}'"));
     }
@@ -85,7 +85,7 @@ fn number(text: &str) -> Result<(Token, &str), String> {
         !word.split('_').any(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.is_empty());
     let has_zero = plain.len() > 1 && plain.starts_with('0');
     let is_whole = is_spaced && !has_zero && plain.parse::<i64>().is_ok();
-    // A number that ends in a point, or has an exponent directly after it, is invalid in CEL.
+    // CEL does not accept a number that ends in a point, or that has an exponent right after the point.
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_decimal = word.split_once('.').is_some_and(|(whole, part)| digits(whole) && digits(part))
         && plain.parse::<f64>().is_ok_and(f64::is_finite);
@@ -102,7 +102,8 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
         match letter {
             _ if letter == quote => {
                 let rest = &text[at + 1..];
-                // '' '' starts a string of several lines, and adjacent strings form one.
+                // Three quotation marks start a string of several lines, and adjacent strings form one
+                // string. Neither is supported.
                 if rest.trim_start().starts_with(['\'', '"']) {
                     return Err("two strings side by side".to_owned());
                 }

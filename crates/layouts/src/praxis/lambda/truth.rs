@@ -1,8 +1,8 @@
-//! Python's truth and equality in CEL: True equals 1, and empty values are false.
+//! Expresses Python's rules of truth and equality in CEL: True equals 1, and empty values are false.
 
 use super::cel::{ResultType, Written, alike, any_of};
 
-/// A CEL condition that is true if Python counts the value as true.
+/// A CEL condition that is true if Python treats the value as true.
 pub(super) fn is_true(written: &Written) -> String {
     let Written { text, kind, is_sure } = written;
     match kind {
@@ -23,7 +23,8 @@ pub(super) fn is_true(written: &Written) -> String {
     }
 }
 
-/// Compares two values. A boolean is converted to a number if the other value may be a number.
+/// A CEL condition that compares two values. A boolean is converted to a number if the other value may be a
+/// number.
 pub(super) fn compared(left: &Written, sign: &str, right: &Written) -> Result<String, String> {
     let is_equality = matches!(sign, "==" | "!=");
     let has_no_order = |written: &&Written| {
@@ -48,14 +49,14 @@ fn in_cel(left: &Written, sign: &str, right: &Written) -> String {
     format!("{} {sign} {}", left.text, right.text)
 }
 
-/// True if a list of unknown content contains a value. A value that may be a boolean is also searched for as
-/// a number.
+/// A CEL condition that is true if a list with unknown content contains a value. If the value may be a
+/// boolean, the list is also searched for the equal number.
 pub(super) fn is_in_list(part: &Written, list: &Written) -> String {
     let is_in = |text: &str| format!("{text} in {}", list.text);
     if part.is_sure { is_in(&part.text) } else { any_of(vec![is_in(&part.text), is_in(&as_number(part))]) }
 }
 
-/// True if a literal list contains a value.
+/// A CEL condition that is true if a literal list contains a value.
 pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
     if members.iter().any(|member| may_be_true_and_1(part, member)) {
         return any_of(members.iter().map(|member| in_cel(part, "==", member)).collect());

@@ -1,5 +1,5 @@
-//! Finds valid JSON that is not a session: wrong values in place of its phases. The tool could not load such
-//! a file, and treating it as an edit would undo work that it does not mention.
+//! Finds valid JSON with wrong values where the phases must be. The tool could not load such a file. Adopting
+//! it as an edit would undo work, because it says nothing about the phases.
 
 use crate::problem::{Damage, Type};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ enum ValueType {
     Object,
 }
 
-/// Keys that contain the position, with their types. A missing key is not damage.
+/// Keys that determine the position, with their types. A missing key is not damage.
 const KINDS: &[(&str, ValueType)] = &[
     ("workflow_type", ValueType::Text),
     ("current_phase", ValueType::Number),
@@ -20,12 +20,12 @@ const KINDS: &[(&str, ValueType)] = &[
     ("phase_artifacts", ValueType::Object),
     ("checkpoints", ValueType::Object),
 ];
-/// Objects that may also be null. They contain more than the position, and are optional.
+/// Keys whose value must be an object or null. They are optional, and contain more than the position.
 pub(in crate::praxis) const SECTIONS: &[&str] =
     &["metadata", "workflow_structure", "phase_timing", "phase_timings", "evidence_submitted", "lifecycle"];
 const FLAGS: &[&str] = &["completed", "paused"];
 
-/// Keys with the wrong type.
+/// The damage: keys with a value of the wrong type.
 pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
     let odd = |key: &str, kind: ValueType, value: &Value| {
         (!kind.takes(value)).then(|| damage(key, value, kind.wanted()))
@@ -52,7 +52,7 @@ fn damage(field: &str, value: &Value, wanted: Type) -> Damage {
     Damage { field: field.to_owned(), found: super::fields::short(value), wanted }
 }
 
-/// Sections that exist but are null.
+/// The sections that exist but are null.
 pub(super) fn empty(fields: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().copied().filter(|key| fields.get(*key).is_some_and(Value::is_null))
 }
@@ -62,7 +62,7 @@ impl ValueType {
         match self {
             Self::Text => value.is_string(),
             Self::Number => super::fields::whole(value).is_some(),
-            // A wrong entry is reported when the entries are read.
+            // A wrong entry of the list is reported later, when the entries are read.
             Self::Numbers => value.as_array().is_some_and(|all| {
                 all.is_empty() || all.iter().any(|one| super::fields::whole(one).is_some())
             }),

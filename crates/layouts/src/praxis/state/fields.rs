@@ -1,4 +1,4 @@
-//! Reads one JSON object key by key. A wrong value is reported and treated as missing.
+//! Reads one JSON object by its keys. A wrong value is reported and treated as missing.
 
 use super::Say;
 use crate::praxis::{MOST_PHASES, time_format};
@@ -69,7 +69,7 @@ impl Fields<'_> {
         found
     }
 
-    /// The values of an object that is keyed by phase, with the phase's number.
+    /// The values of an object with phase numbers as keys; each value is returned with its number.
     pub(super) fn by_phase(&mut self, key: &str) -> Vec<(u32, Value)> {
         let mut found = Vec::new();
         for (name, value) in self.section(key) {
@@ -89,7 +89,7 @@ impl Fields<'_> {
         self.time_below("", of, key)
     }
 
-    /// A time in the named object as somebody wrote it: accepted even if it is odd, which is reported.
+    /// A time in an object of the file; `name` is used in reports. An odd time is accepted and reported.
     pub(super) fn time_below(&mut self, name: &str, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let value = of.get(key)?;
         let name = if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
@@ -108,7 +108,7 @@ impl Fields<'_> {
     }
 }
 
-/// A whole number, which may be written as a string, like the keys of an object, or with a zero fraction.
+/// A whole number. It may be written as a string, as in keys of an object, or with a zero fraction.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     const MOST: f64 = 1e15;
     let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MOST);
@@ -124,7 +124,7 @@ fn no_phase(found: String) -> What {
     What::NoSuch(Unknown::PhaseNumber { found })
 }
 
-/// A text that looks like another value is in quotes: "false" is not false.
+/// A value shortened for a message. A string is quoted, so that "false" differs from false.
 pub(super) fn short(value: &Value) -> String {
     let is_ambiguous = value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
     if is_ambiguous { value.to_string() } else { model::typed_value::shown(value) }

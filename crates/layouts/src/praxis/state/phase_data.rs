@@ -1,4 +1,5 @@
-//! The file's data about phases, put together: checkpoints and our own keys; `phase_times` and `attempts` read the rest.
+//! The data about phases in a session's file: artifacts, checkpoints, timings, evidence, and all attempts
+//! that the file contains.
 
 use super::attempts::{artifacts, attempts, kept};
 use super::fields::Fields;
@@ -24,7 +25,7 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     only_ours(state, &mut phases);
     let artifacts = artifacts(fields);
     let kept = kept(fields, state);
-    // A failed checkpoint is reported even if the submitted evidence is missing.
+    // A failed checkpoint is reported, even without the evidence that was submitted for it.
     let has_failed = |phase: &PhaseSaid| phase.checkpoint.as_deref() == Some("failed");
     let failed: Vec<u32> = phases.iter().filter(|(_, phase)| has_failed(phase)).map(|(at, _)| *at).collect();
     let numbers = artifacts.keys().chain(kept.keys()).chain(&state.completed).chain(&failed).copied();
@@ -36,7 +37,7 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     phases
 }
 
-/// Reads pauses and skipped phases, for which the tool has no key and leftoff has one.
+/// Reads pauses and skipped phases. The tool has no keys for them, so leftoff uses its own.
 fn only_ours(state: &State, phases: &mut BTreeMap<u32, PhaseSaid>) {
     let Some(ours) = super::ours(&state.metadata) else { return };
     let by_phase = |key: &str| {
@@ -48,7 +49,7 @@ fn only_ours(state: &State, phases: &mut BTreeMap<u32, PhaseSaid>) {
     }
     for (number, word) in by_phase("checkpoints") {
         let phase = phases.entry(number).or_default();
-        // The tool has validated the evidence since then.
+        // The tool validated the evidence after it was submitted.
         let is_judged = phase.checkpoint.as_deref() == Some("passed");
         if state.completed.contains(&number) && word == "skipped" && !is_judged {
             phase.checkpoint = Some("skipped".to_owned());

@@ -14,7 +14,7 @@ impl State {
         }
     }
 
-    /// Brings the total and the current phase into a valid range, and reports corrections.
+    /// The range of phases. If the total or the current phase is invalid, a valid one is used and reported.
     pub(in crate::praxis) fn extent(&self, definition: Option<&Definition>, say: &mut Say<'_>) -> Extent {
         let first = u32::from(!self.is_zero_based());
         let total = self.total(first, definition, say);
@@ -27,7 +27,7 @@ impl State {
         let is_ended = is_known || matches!(self.life, Life::Completed { .. });
         let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
         let current = match self.current.map(u32::try_from) {
-            // A completed phase cannot be the current one while another phase is open.
+            // A completed phase cannot be the current phase while another phase is open.
             Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
                 if !self.completed.contains(&fallback) {
                     let range = Range::Completed { taken: fallback };
@@ -36,7 +36,7 @@ impl State {
                 fallback
             }
             Some(Ok(current)) if (first..=last).contains(&current) => current,
-            // Old formats store last + 1 when everything is done.
+            // In a finished session, old formats store the number after the last phase as the current phase.
             Some(Ok(current)) if is_ended && current == last + 1 && fallback == last => last,
             Some(_) => {
                 let found = self.current.unwrap_or_default();
@@ -54,30 +54,31 @@ impl State {
         Extent { range: first..=last, current, is_known }
     }
 
-    /// The last phase if the total is unknown: as far as the work has come.
+    /// The last phase if the total is unknown: the highest phase that was worked on.
     fn reached(&self, reached: u32, first: u32) -> u32 {
         let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
         if self.completed.is_empty() {
             first.max(current.min(first + 1))
         } else if matches!(self.life, Life::Completed { .. }) {
-            // In old formats, a finished session's current phase is last + 1; in the newest format, the phase
-            // exists.
+            // In a finished session, old formats store the number after the last phase as the current phase.
+            // In the newest format, the current phase always exists.
             let last = if self.shape == Shape::Seed { reached } else { reached - 1 };
             current.clamp(reached - 1, last)
         } else {
-            // Nobody said that the session is over, so the next phase is open.
+            // The file does not say that the session is over, so the next phase is open.
             reached
         }
     }
 
-    /// The number of phases: the recorded one if it is valid, or else the definition's, or else `None`.
+    /// The number of phases: the recorded number if it is valid, or else the definition's. `None` if neither
+    /// is known.
     fn total(&self, first: u32, definition: Option<&Definition>, say: &mut Say<'_>) -> Option<u32> {
         let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
         let defined = definition
             .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
             .and_then(|definition| u32::try_from(definition.phases.len()).ok())
             .filter(|number| *number >= needed.max(1));
-        // The tool recorded 2 for every dynamic workflow, however many phases the specification has.
+        // For every dynamic workflow, the tool recorded a total of 2, whatever the specification contains.
         let is_made_up = |number: u32| {
             let is_dynamic = definition.is_some_and(|definition| definition.is_dynamic);
             number == 2
@@ -123,7 +124,7 @@ impl State {
     }
 }
 
-/// The first, last and current phase; the current one always exists.
+/// The first, last and current phase of a session. The current phase always exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
     pub range: RangeInclusive<u32>,

@@ -1,5 +1,5 @@
-//! Reports values of the wrong type below the sections of a session's file, with their full names; they count
-//! as missing. Errors that make the whole file unusable are handled as damage.
+//! Reports values of the wrong type inside the sections of a session's file, with their full names. Such
+//! values count as missing. A wrong type that makes the whole file unusable is reported as damage instead.
 
 use super::fields::{Fields, whole, wrong};
 use crate::problem::{Taken, Type, What};
@@ -27,7 +27,7 @@ const BELOW: &[(&str, &str, ValueType)] = &[
     ("metadata", super::super::ATTEMPTS, ValueType::Object),
 ];
 
-/// Keys in the data of each phase, with their sections and types.
+/// Keys in the data of each phase. Each entry has the section, the key and the type.
 const OF_PHASES: &[(&str, &str, ValueType)] = &[
     ("phase_timing", "paused_duration_seconds", ValueType::Seconds),
     ("phase_artifacts", "evidence", ValueType::Object),

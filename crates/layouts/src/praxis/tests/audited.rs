@@ -1,4 +1,4 @@
-//! Errors that were found in files of real sessions: idle time, errors, evidence, timings.
+//! Tests of errors that were found in files of real sessions: idle time, errors, evidence, timings.
 
 use super::*;
 use model::gate::{AttemptOutcome, CheckResult};
@@ -8,14 +8,14 @@ fn fields(text: &str) -> Map<String, Value> {
     crate::json::object(text.as_bytes()).expect("an object")
 }
 
-/// The session in the newest format, with other values.
+/// The session in the newest format, after a change to its values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = fields(SEED_FILE);
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// The case with a strict gate of phase 1, which requires most tests to pass.
+/// The case, with a strict gate in phase 1 that requires most tests to pass.
 fn with_gate(case: Case) -> Case {
     let metadata = r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3,
         "description": "Ships a change", "phases": [
@@ -43,7 +43,7 @@ fn p3_when_the_file_was_last_written_is_when_something_last_happened() {
             "2026-02-01T11:55:00Z",
         ),
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-01T11:55:00Z")), "2026-02-01T11:55:00Z"),
-        // The clock of the file's writer was ahead.
+        // The clock of the program that wrote the file was ahead.
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-03T00:00:00Z")), "2026-02-01T12:00:00Z"),
     ] {
         let session = case.session();
@@ -126,7 +126,7 @@ fn p5_an_error_stays_when_the_session_is_resumed() {
     for case in [Case::first(SEED_FILE), Case::first(FIRST_FILE)] {
         let (_, failed) = case.after(&[(at, failed.clone())]);
         assert_eq!(failed.session().lifecycle.name(), "failed");
-        // Both events have the same time, as with a clock set by a test.
+        // Both events have the same time, as they have when a test sets the clock.
         let (text, on) = failed.after(&[(at, resumed.clone())]);
         assert_eq!(fields(&text)["lifecycle"]["last_error"], json!("disk full"));
         assert_eq!(on.session().lifecycle.name(), "active");
@@ -179,7 +179,8 @@ fn a_skipped_phase_has_no_open_timing() {
     assert!(fields(&text)["phase_timings"]["2"]["completed_at"].is_string(), "{text}");
 }
 
-/// Only the last phase has a time: more than this phase happened between the session's start and that time.
+/// Only the last phase has a time. Other phases happened too between the session's start and that time, so
+/// the start of this phase is unknown.
 #[test]
 fn p9_a_phase_after_untimed_ones_has_no_length() {
     let case = Case::first_with(|fields| {
@@ -193,7 +194,7 @@ fn p9_a_phase_after_untimed_ones_has_no_length() {
     assert_eq!(case.written(&session), None);
 }
 
-/// Its tool writes `updated_at` when it goes on to a phase, and nothing else says when that was.
+/// The tool writes `updated_at` when it advances to a phase. No other value gives the start of that phase.
 #[test]
 fn p9_the_current_phase_after_untimed_ones_began_when_the_file_was_last_written() {
     let case = Case::first_with(|fields| {
@@ -254,7 +255,7 @@ fn a_section_that_is_null_is_one_again_in_what_we_write() {
     }
 }
 
-/// A failed check is explained in the words of the gate, not only by its lambda.
+/// A failed check is explained by the text in the gate, not only by its lambda.
 #[test]
 fn p4_a_failed_check_says_what_the_gate_says_about_its_field() {
     let described = "evidence_schema:\n  coverage: {type: integer, required: true, validator: enough, \

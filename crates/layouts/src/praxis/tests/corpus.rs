@@ -1,4 +1,4 @@
-//! Reads all available files of real sessions, and expects that a write changes no byte.
+//! Reads all files of real sessions on this machine, and expects that a write changes no byte of them.
 
 use super::*;
 use std::io::Write;
@@ -33,7 +33,7 @@ fn every_real_file_is_read_and_written_as_it_was() {
     eprintln!("{files} real files were read");
 }
 
-/// Records that this machine has no such files; `./test` reports it at its end.
+/// Records that this machine has no such files. `./test` reports this at its end.
 #[allow(clippy::disallowed_methods, clippy::print_stderr, reason = "what was left out must be seen")]
 fn leave_out(what: &str) {
     eprintln!("LEFT OUT: {what}");

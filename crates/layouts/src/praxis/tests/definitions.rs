@@ -1,4 +1,4 @@
-//! Workflows from metadata.json, gate-definition.yaml and tasks.md.
+//! Tests of workflows in metadata.json, gate-definition.yaml and tasks.md.
 
 use super::*;
 use crate::refused::Refused;
@@ -28,7 +28,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
 pub(super) fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
     let mut tree = Tree::default();
     tree.set_root("/w/");
-    // Reads requested files until no more are requested, as the engine does.
+    // Like the engine, reads the needed files until no more files are needed.
     for _ in 0..5 {
         let asked = Asked { name: "ship_v1", target, tree: &tree };
         let Defined::Needs(paths) = Praxis.define(&asked) else { return Praxis.define(&asked) };
@@ -63,7 +63,7 @@ fn refused(files: &[(&str, &str)], target: Option<&str>, part: &str) {
     }
 }
 
-/// The gate with one text replaced.
+/// The gate with one string replaced.
 fn gate(from: &str, to: &str) -> Vec<(&'static str, String)> {
     assert!(FILES[1].1.contains(from), "{from}");
     vec![(METADATA, FILES[0].1.to_owned()), (GATE, FILES[1].1.replace(from, to))]
@@ -204,7 +204,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_never_passes_by_itself() {
         "validator: nobody",
         "validator 'nobody' of the field 'tests' cannot be translated: it uses a validator that is not defined under `validators`",
     );
-    // An existing session of the workflow is shown, and a person answers the rule.
+    // A session that already exists is shown, and a person approves the rule.
     let files = gate("lambda x: x > 0", "lambda x: isinstance(x, int)");
     let case = files.iter().fold(Case::first(FIRST_FILE), |case, (path, text)| case.with(path, text));
     case.warns("cannot be translated: it uses 'isinstance'");
@@ -315,7 +315,7 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
         let found = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some(path));
         assert_eq!(found.phases.len(), 3, "{path}");
     }
-    // Either of the two keys suffices.
+    // One of the two keys is enough.
     let flagged = DYNAMIC.replace("\"total_phases\": \"dynamic\", ", "");
     assert_eq!(found(&[(METADATA, &flagged), ("specs/x/tasks.md", tasks)], Some("specs/x")).phases.len(), 3);
     needs_target(Some("specs/x"), "its phases are dynamic, but specs/x/tasks.md cannot be read");
@@ -358,7 +358,7 @@ fn a_session_of_a_dynamic_workflow_with_a_wrong_total_has_the_phases_of_its_spec
     assert_eq!(case.session().run().expect("a run").current().stub.title, "C");
 }
 
-/// The tool recorded a total of 2 for every dynamic workflow, including sessions that have not done two
+/// The tool recorded a total of 2 for every dynamic workflow, even in sessions that have not completed two
 /// phases.
 #[test]
 fn a_total_that_the_tool_made_up_does_not_end_a_session_of_a_dynamic_workflow() {

@@ -1,4 +1,4 @@
-//! Importing an older file into the newest format keeps all of its content.
+//! Tests of importing an older file into the newest format: all of its content is kept.
 
 use super::*;
 

@@ -1,8 +1,10 @@
-//! Files with any kind of damage: reading never panics, and unreadable content is never silently overwritten.
+//! Tests with all kinds of damaged files: reading never panics, and unreadable content is never overwritten
+//! without a report.
 
 use super::*;
 
-/// The text with bytes changed, removed, doubled or cut off, in a deterministic sequence.
+/// A copy of the text in which bytes are changed, removed, doubled or cut off. The same seed gives the same
+/// changes.
 fn mutated(text: &str, seed: &mut u64) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut random = |below: usize| {
@@ -53,7 +55,7 @@ fn mutated_sessions_never_make_it_panic_and_nothing_is_lost_when_nothing_changes
         assert!(session.run().is_some());
         if told.unreadable.is_empty() {
             readable += 1;
-            // A write may correct odd values, once, and change nothing else.
+            // A write may correct odd values, but only once. It changes nothing else.
             if let Some(text) = case.written(&session) {
                 let again = Case::new(&path, &text);
                 assert_eq!(again.written(&again.session()), None, "{text}");

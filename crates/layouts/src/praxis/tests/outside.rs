@@ -1,4 +1,5 @@
-//! Edits of a known session's file by the tool itself or by hand are adopted, and never reverted.
+//! Tests of edits by the tool or by hand to the file of a known session: they are adopted, and never
+//! reverted.
 
 use super::*;
 use crate::layout::Merge;
@@ -15,7 +16,7 @@ impl Known {
         Self { session: file.session(), file }
     }
 
-    /// Another writer changes the file; then a command adopts the change and writes the file.
+    /// The case after another writer changed the file, and a command adopted that change and wrote the file.
     fn changed(self, at: &str, change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = self.fields();
         change(&mut fields);
@@ -43,7 +44,7 @@ impl Known {
         crate::json::object(self.file.tree.content(&path).expect("its file")).expect("an object")
     }
 
-    /// Outcome and evidence of every attempt at a phase, according to the session.
+    /// The outcome and evidence of every attempt at a phase in the session.
     fn attempts(&self, at: usize) -> Vec<(String, Value)> {
         let attempts = &self.session.run().expect("a run").phases[at].attempts;
         let told = |attempt: &model::gate::Attempt| {
@@ -53,7 +54,7 @@ impl Known {
         attempts.iter().map(told).collect()
     }
 
-    /// Outcome and evidence of every attempt at a phase, according to the file.
+    /// The outcome and evidence of every attempt at a phase in the file.
     fn kept(&self, number: &str) -> Vec<(String, Value)> {
         let fields = self.fields();
         let kept = fields["metadata"]["attempts"][number].as_array().cloned().unwrap_or_default();
@@ -64,7 +65,7 @@ impl Known {
     }
 }
 
-/// The tool completes phase 2, or fails to: the only artifact that it keeps replaces the previous one.
+/// Does what the tool does when phase 2 passes or fails: its new artifact replaces the previous one.
 fn tool(fields: &mut Map<String, Value>, at: &str, n: u32, passes: bool) {
     fields["phase_artifacts"]["2"] = json!({"phase_number": 2, "evidence": {"n": n}, "outputs": {},
         "commands_executed": [], "timestamp": at});
@@ -101,7 +102,7 @@ fn every_attempt_of_the_tool_is_kept_in_order_and_the_newest_is_the_artifact() {
     assert_eq!(found["checkpoints"]["2"], json!("passed"));
 }
 
-/// A session in the newest format, with these lifecycle values.
+/// A session in the newest format, with these values in `lifecycle`.
 fn living(lifecycle: &Value) -> Known {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     fields["lifecycle"] = lifecycle.clone();
@@ -175,7 +176,7 @@ fn a_note_changes_no_checkpoint_and_no_number_that_is_the_files_own() {
     assert_eq!(crate::json::object(text.as_bytes()).expect("an object")["completed_phases"], json!([0, 1]));
 }
 
-/// A snapshot of a session has only the last attempts.
+/// A snapshot of a session contains only the last attempts.
 #[test]
 fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
     let at = "2025-11-02T09:30:00Z";
@@ -265,7 +266,7 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
         Praxis.merge(FIRST_PATH, Merge::Dropped { base: paused.as_bytes(), theirs: theirs.as_bytes() });
     let merged = crate::json::object(&merged).expect("an object");
     assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
-    // Values that only the other writer had are not restored.
+    // Values that only the other writer had added are not restored.
     let never = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
     let mut with_null = never.clone();
     with_null.insert("lifecycle".to_owned(), Value::Null);

@@ -1,4 +1,4 @@
-//! Reading files of all three formats.
+//! Tests of reading files in all three formats.
 
 use super::*;
 use model::gate::AttemptOutcome;
@@ -200,7 +200,7 @@ fn a_phase_that_is_only_called_completed_is_a_claim() {
 #[test]
 fn v2_is_read_with_evidence_and_timings_of_its_own() {
     let case = Case::new(&second("active"), SECOND_FILE);
-    // The total is 2, and both phases are done; the open timing belongs to a phase that does not exist.
+    // Two phases exist, and both are done. The open timing belongs to a third, which does not exist.
     case.stands(("completed", 1, 2, 2));
     let session = case.session();
     assert_eq!(session.id.as_str(), "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11");
@@ -236,7 +236,7 @@ fn what_a_folder_calls_completed_without_a_total_has_no_phase_beyond_the_complet
     done.stands(("completed", 1, 2, 2));
     assert!(!done.warnings().iter().any(|said| said.contains("unknown")), "{:?}", done.warnings());
     Case::new(&second("active"), &text).warns("unknown").stands(("active", 2, 2, 3));
-    // The current phase of a finished session in the newest format exists.
+    // In the newest format, the current phase of a finished session exists.
     let closed = SEED_FILE
         .replace("\"total_phases\": 3", "\"total_phases\": null")
         .replace("\"completed\": false", "\"completed\": true");

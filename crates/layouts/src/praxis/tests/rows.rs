@@ -1,5 +1,5 @@
-//! Key lists, words and types of the format, and errors in each field: reported with the field, while the
-//! rest of the session works and no wrong byte is overwritten.
+//! Tests of the key lists, words and types of the format, and of errors in each field. An error is reported
+//! with its field. The rest of the session works, and no wrong value is overwritten.
 
 use super::definitions::{DYNAMIC, FILES, GATE, METADATA, defined_with, found};
 use super::*;
@@ -16,19 +16,19 @@ fn paused() -> Event {
     Event::SessionPaused { reason: "user_request".to_owned(), context: None, saved: Vec::new() }
 }
 
-/// The session in the newest format, with other values.
+/// The session in the newest format, after a change to its values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// The case with the definition of its workflow, so that nothing about the workflow is reported.
+/// The case with the definition of its workflow, so that no problem with the workflow is reported.
 fn defined(case: Case) -> Case {
     FILES.iter().fold(case, |case, (path, text)| case.with(path, text))
 }
 
-/// Reports about the session's own file.
+/// The reports about the session's own file.
 fn said(case: &Case) -> Vec<String> {
     let own = file_of(&case.spot, &case.tree);
     let told = case.told().warnings.into_iter().filter(|problem| problem.path == own);
@@ -41,7 +41,7 @@ fn metadata_with(change: impl FnOnce(&mut Map<String, Value>)) -> String {
     Value::Object(fields).to_string()
 }
 
-/// Reports about a usable definition.
+/// The reports about a definition that can be used.
 #[track_caller]
 fn remarks(metadata: &str) -> Vec<String> {
     match defined_with(&[(METADATA, metadata), FILES[1]], None) {
@@ -80,7 +80,8 @@ fn dynamic_config_is_for_the_originals_own_parser_and_changes_nothing_here() {
     assert_eq!(said, ["dynamic_config is x, not an object"]);
 }
 
-/// Boolean, integer, string, object, list: each accepts its own type and refuses every other.
+/// For boolean, integer, string, object and list: a value of the type is accepted, and every other value is
+/// refused.
 #[test]
 fn each_of_the_five_types_takes_its_own_values_and_refuses_the_others_by_name() {
     let values = [
@@ -136,7 +137,7 @@ fn a_definition_that_begins_at_1_is_one_based_and_a_session_of_it_says_so() {
         fields["metadata"] = json!({});
     });
     read.stands(("active", 2, 1, 3));
-    // The file written from what was read has the same content.
+    // The written file has the same content as the file that was read.
     let mut session = read.session();
     session.path = Some(FIRST_PATH.to_owned());
     let text = Case::first("").written(&session).expect("a file");
@@ -194,7 +195,8 @@ fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
     followed.warns("version is set more than once; the last value counts");
 }
 
-/// Without these keys the position is unknown: the session is left alone, and the message names the field.
+/// Without these keys the position is unknown. The session then stays as it is, and the message names the
+/// field.
 #[test]
 fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() {
     for (key, value, words) in [
@@ -218,7 +220,7 @@ fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() 
     }
 }
 
-/// Values of the newest format that belong to leftoff: the next write corrects them.
+/// Wrong values of leftoff's own keys in the newest format. The next write corrects them.
 const SET_RIGHT: &[&str] = &[
     "checkpoints/0",
     "workflow_structure/total_phases",
@@ -299,7 +301,7 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         let told = said(&case);
         assert!(told.iter().any(|line| line.starts_with(words)), "{words} is not in {told:?}");
         assert!(case.told().value.unreadable.is_empty() && case.session().run().is_some(), "{path}");
-        // A write leaves the wrong value, unless the write is about this value.
+        // A write keeps a wrong value, unless it has to write that value.
         if path == "updated_at" || path.starts_with("lifecycle/paused") {
             continue;
         }
@@ -372,7 +374,7 @@ fn a_byte_order_mark_and_windows_line_ends_are_read_and_kept_in_every_shape() {
         assert_eq!(written.matches('\n').count(), written.matches("\r\n").count(), "{written:?}");
         assert_eq!(after.session().lifecycle.name(), "paused");
     }
-    // A definition with extra keys means the same workflow.
+    // A definition with additional keys defines the same workflow.
     let files: Vec<(&str, String)> = FILES.iter().map(|(path, text)| (*path, windows(text))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     assert_eq!(found(&files, None).phases, found(FILES, None).phases);

@@ -1,4 +1,4 @@
-//! Files of version 2, checked against the rules of the tool's own models: the tool ignores a file that
+//! Tests of files of version 2 against the rules of the tool's own data models. The tool ignores a file that
 //! breaks a rule.
 
 use super::*;
@@ -17,12 +17,12 @@ fn loads(text: &str) -> Value {
     serde_json::from_str(text).expect("an object")
 }
 
-/// A session with two of three phases done, as the tool left its file.
+/// A session with two of three phases done, in a file that only the tool has written.
 fn tools_own() -> Case {
     Case::new(&second("active"), &SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3"))
 }
 
-/// A session that leftoff started beside the tool's files.
+/// A session that leftoff started in a project with files of the tool.
 fn started_by_us() -> Case {
     let mut case = tools_own();
     let session = case.session();
@@ -100,7 +100,7 @@ fn p1_what_every_command_writes_loads_and_says_the_same_to_us() {
                 (states, pauses, run.current_number(), session.resume_count)
             };
             assert_eq!(run(&read), run(&ours), "{events:?}\n{text}");
-            // The engine moves the folder of a failed session.
+            // Only the engine moves the file of a failed session to another folder.
             if *expected != "failed" {
                 assert_eq!(read.lifecycle.name(), *expected, "{events:?}\n{text}");
             }

@@ -1,4 +1,4 @@
-//! Writing files of each format, and content that a write leaves alone.
+//! Tests of writing files in each format, and of content that a write does not change.
 
 use super::*;
 use crate::layout::Merge;
@@ -63,7 +63,7 @@ fn a_v1_file_that_a_command_changes_keeps_its_keys_and_its_local_times_with_ours
     assert_eq!(found["lifecycle"]["completed"], json!(true));
     assert_eq!(found["lifecycle"]["total_duration_seconds"], json!(5400));
     assert_eq!(found["workflow_structure"]["total_phases"], json!(3));
-    // Foreign content stays the same, to the byte.
+    // Content of other authors stays the same, byte for byte.
     for part in ["1.50e2", "caf\\u00e9", "\"created_at\": \"2025-11-02T09:00:00.123456\"", "\"duration_ms\""]
     {
         assert!(text.contains(part), "{part} is not in {text}");
@@ -225,7 +225,7 @@ fn in_the_newest_shape_a_current_phase_or_a_total_that_cannot_be_is_set_right_by
         (&json!(1), &json!(3))
     );
     after.stands(("paused", 1, 1, 3));
-    // Files in old formats keep last + 1 as their current phase.
+    // In a finished session, old formats store the number after the last phase as the current phase.
     let case = Case::first_with(|fields| {
         fields["completed_phases"] = json!([0, 1, 2]);
         fields["current_phase"] = json!(3);
@@ -345,7 +345,7 @@ fn free_fields_are_the_files_metadata() {
     assert_eq!(after.session().fields["agent_version"], json!("2"));
 }
 
-/// The tool's own times stay, because the log only knows when they were reported.
+/// Times that the tool recorded stay, because the log only contains the times at which they were reported.
 #[test]
 fn what_the_tool_recorded_about_a_phase_that_it_completed_is_left_as_it_is() {
     for (before, path) in [(FIRST_FILE, FIRST_PATH), (SEED_FILE, FIRST_PATH)] {

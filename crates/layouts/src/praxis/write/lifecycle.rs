@@ -1,4 +1,5 @@
-//! The session's overall state: lifecycle flags, and the second format's `status` and `completed_at`.
+//! Writes the session's overall state: the flags in `lifecycle`, and `status` and `completed_at` in the
+//! second format.
 
 use super::Change;
 use crate::praxis::state::{Life, Shape};
@@ -8,10 +9,10 @@ use model::lifecycle::Lifecycle;
 use model::time::seconds_between;
 use serde_json::{Value, json};
 
-/// The format's words for why a session is paused.
+/// The format's words for the reason of a pause.
 const REASONS: &[&str] = &["user_request", "checkpoint_failed", "system_error", "inactivity"];
 
-/// The `lifecycle` section of a new session.
+/// The section `lifecycle` of a new session.
 pub(super) fn none() -> Value {
     json!({
         "completed": false,
@@ -27,7 +28,7 @@ pub(super) fn none() -> Value {
     })
 }
 
-/// The new flags.
+/// The flags to write.
 #[derive(Default)]
 struct Flags {
     completed: Option<Timestamp>,
@@ -67,7 +68,8 @@ impl Change<'_> {
         }
     }
 
-    /// Writes the context of a pause, unless it follows from the error.
+    /// Writes the context of a pause. The last error is not repeated as the context of a pause that has none
+    /// in the file.
     fn context(&mut self, flags: &Flags) {
         let is_said = matches!(&self.said.life, Life::Paused { context: None, .. });
         let is_error = flags.context.is_some() && flags.context == self.said.last_error;
@@ -76,7 +78,8 @@ impl Change<'_> {
         }
     }
 
-    /// Writes the last error. It stays when the session continues: a later resume shows that it is over.
+    /// Writes the last error. The error stays in the file when the session continues, and a later resume
+    /// shows that it is over.
     fn last_error(&mut self, flags: &Flags) {
         let resumed = self.document.get(&self.ours(&["lifecycle", "resumed_at"]));
         let resumed =
@@ -92,13 +95,13 @@ impl Change<'_> {
         }
     }
 
-    /// True if the file says this even without flags.
+    /// True if the file shows the session's state without any flag.
     fn is_said(&self) -> bool {
         let all_done = self.run.phases.iter().all(model::phase::Phase::is_done) && !self.run.is_open();
         match (&self.session.lifecycle, &self.said.life) {
             (Lifecycle::Active, Life::Unsaid | Life::Active)
             | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
-            // Formats without a word for a completed session show it by their phases.
+            // A format without a word for a completed session shows that it is completed by its phases.
             (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
             (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,
             (
@@ -143,7 +146,7 @@ impl Change<'_> {
         }
     }
 
-    /// Sets a key to null, unless it is missing.
+    /// Sets an existing key to null.
     fn clear(&mut self, key: &str) {
         let path = self.ours(&["lifecycle", key]);
         if self.document.get(&path).is_some_and(|value| !value.is_null()) {
@@ -151,7 +154,8 @@ impl Change<'_> {
         }
     }
 
-    /// Writes the second format's own status. The tool itself moves the file between its folders.
+    /// Writes `status`, which only the second format has. The engine moves the file to the folder of that
+    /// status.
     fn status(&mut self, flags: &Flags) {
         let status = match (flags.completed, &flags.failed) {
             (Some(_), _) => "completed",
@@ -160,7 +164,7 @@ impl Change<'_> {
         };
         let before = self.document.get(&["status"]);
         let is_there = before.is_some();
-        // An active session has no end any more.
+        // An active session has no end time.
         let has_ended = self.document.get(&["completed_at"]).is_some_and(|value| !value.is_null());
         if status == "active" && has_ended && before.is_some_and(|before| before != json!("active")) {
             self.set(&["completed_at"], &Value::Null);

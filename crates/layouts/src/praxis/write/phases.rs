@@ -1,4 +1,4 @@
-//! Writes data about phases: checkpoints, artifacts with their evidence, timings, every attempt.
+//! Writes data about phases: checkpoints, artifacts with their evidence, timings, and all attempts.
 
 use super::Change;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
@@ -11,7 +11,7 @@ use model::phase::{Phase, PhaseState};
 use model::time::seconds_between;
 use serde_json::{Map, Value, json};
 
-/// The maximum size of the attempts of all phases together, in bytes.
+/// The maximum size, in bytes, of the attempts of all phases together.
 const MOST_OF_ATTEMPTS: usize = 384 * 1024;
 
 impl Change<'_> {
@@ -28,7 +28,7 @@ impl Change<'_> {
 
     fn checkpoint(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let word = match phase.state {
-            // A claimed completion comes from the file, which stays as it is.
+            // This completion was read from the file, so the file already shows it.
             PhaseState::Completed { .. } if phase.claimed => return,
             PhaseState::Completed { .. } => "passed",
             PhaseState::Skipped { .. } => "skipped",
@@ -37,12 +37,12 @@ impl Change<'_> {
                 "pending"
             }
         };
-        // Data about a phase that the tool does not count as completed belongs to the tool.
+        // The phase is not completed for the tool, so its data about the phase stays.
         let was_open = !self.said.completed.contains(&number);
         if word == "pending" && was_open && matches!(said.checkpoint.as_deref(), Some("skipped" | "passed")) {
             return;
         }
-        // A pending checkpoint is not written, unless the file says something else.
+        // A checkpoint that is missing counts as pending, so it is not added.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
         if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) && self.has_word(number, word)
@@ -58,10 +58,11 @@ impl Change<'_> {
             return;
         }
         let key = number.to_string();
-        // An artifact contains the newest attempt: if another writer made one after ours, it stays.
+        // The artifact contains the newest attempt. If another writer made an attempt after leftoff's, the
+        // artifact stays.
         if matches!(line.last(), Some((Some(_), None))) {
             match self.said.shape {
-                // Artifacts in this format are files; evidence has a place of its own.
+                // In this format, artifacts are files, and evidence is stored under its own key.
                 Shape::Second => {
                     let evidence = Value::Object(last.report.evidence.clone());
                     self.set(&["evidence_submitted", &key], &evidence);
@@ -73,9 +74,9 @@ impl Change<'_> {
             line.iter().filter_map(|(ours, from_file)| self.kept_of(*ours, *from_file)).collect();
         let has_others = all.len() > 1;
         let all = self.newest(all);
-        // The phase passed and was reopened: its checkpoint no longer shows it as passed.
+        // The phase passed and was reopened, so its checkpoint must not show it as passed.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
-        // The second format has no time for submitted evidence.
+        // The second format stores no time for submitted evidence.
         let is_untimed = self.said.shape == Shape::Second && last.outcome == AttemptOutcome::Failed;
         let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some() || is_untimed;
         if has_others || says_more || is_undone {
@@ -83,8 +84,8 @@ impl Change<'_> {
         }
     }
 
-    /// The newest attempts that fit into the size limit, of which each phase gets its share, so that the file
-    /// stays readable. The log has all attempts.
+    /// The newest attempts that fit into the maximum size, which is shared among the phases. The limit keeps
+    /// the file readable; the log has all attempts.
     fn newest(&self, mut all: Vec<Value>) -> Vec<Value> {
         let most = MOST_OF_ATTEMPTS / self.run.phases.len().max(1);
         let mut size: usize = 0;
@@ -99,7 +100,7 @@ impl Change<'_> {
     fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
         let mut outputs = last.report.outputs.clone();
         let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
-        // If the value is a list, keys cannot be added to it.
+        // No keys can be added to a list.
         if let Some(list @ Value::Array(_)) = self.document.get(&["phase_artifacts", key]) {
             outputs.entry(ARTIFACTS).or_insert(list);
         }
@@ -114,7 +115,7 @@ impl Change<'_> {
         }
     }
 
-    /// An attempt to write, which stays as written if the file has it already.
+    /// The attempt to write. An attempt that the file already contains stays as it is written there.
     fn kept_of(&self, ours: Option<&Attempt>, from_file: Option<&AttemptSaid>) -> Option<Value> {
         let from_file = from_file.map(|from_file| {
             self.kept_as(from_file.at, from_file.outcome, serde_json::to_value(&from_file.report))
@@ -143,8 +144,8 @@ impl Change<'_> {
         if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" }
     }
 
-    /// Removes the timing of a phase that did not start: a timing without an end means that the phase is in
-    /// progress, which is wrong if it was skipped or rolled back.
+    /// Removes the timing of a phase that has not started, because it was skipped or rolled back. A timing
+    /// without an end would mean that the phase is in progress.
     fn not_begun(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let (Some(started), None) = (said.started_at, said.completed_at) else { return };
         let went_back = self.said_current != self.run.current_number() && number > self.run.current_number();
@@ -166,7 +167,7 @@ impl Change<'_> {
         }
     }
 
-    /// Writes the timing of a phase. In an old file without timings, only changes from now on are known.
+    /// Writes the timing of a phase. In an old file without timings, only new changes have known times.
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(started) = phase.started_at() else { return self.not_begun(number, phase, said) };
         let was_done = self.said.completed.contains(&number);
@@ -176,7 +177,8 @@ impl Change<'_> {
         let has_moved = is_new || phase.is_done() != was_done || is_entered;
         let key = number.to_string();
         let section = self.timings();
-        // A completed phase without a length: neither the file nor the log knows when it was worked on.
+        // The phase was completed without a duration: neither the file nor the log shows when somebody worked
+        // on it.
         let is_untimed =
             phase.completed_at() == Some(started) && self.document.get(&[section, &key]).is_none();
         if said.started_at.is_none() && !has_moved && (self.said.shape != Shape::Seed || is_untimed) {
@@ -185,7 +187,8 @@ impl Change<'_> {
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }
-        // A phase completed earlier keeps the tool's own times: the log only knows when they were reported.
+        // A phase that was already completed keeps the tool's times. The log only contains the time at which
+        // they were reported.
         let is_told = was_done && phase.is_done() && !is_new;
         if !is_told || said.started_at.is_none() {
             self.set_time(&[section, &key, "started_at"], started);
@@ -197,7 +200,7 @@ impl Change<'_> {
                     self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
-            // The phase was reopened, so its recorded end no longer applies.
+            // The phase was reopened, so the end in the file is wrong.
             (None, Some(_)) => {
                 self.set(&[section, &key, "completed_at"], &Value::Null);
                 self.set(&[section, &key, "duration_seconds"], &Value::Null);
@@ -210,42 +213,42 @@ impl Change<'_> {
     }
 }
 
-/// The size of an attempt in the file, with one line per value, at the depth of a phase's attempts.
+/// The size of an attempt as written in the file: one line per value, indented as an attempt of a phase is.
 fn written_size(attempt: &Value) -> usize {
     const INDENT: usize = 8;
     let text = serde_json::to_string_pretty(attempt).unwrap_or_default();
     text.len() + INDENT * text.lines().count()
 }
 
-/// One attempt, according to the session and to the file.
+/// One attempt, as the session has it and as the file has it. Either may be missing.
 type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
 
-/// True if an attempt in the file is the same as one in the log.
+/// True if an attempt in the file is the given attempt in the log.
 type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
 
-/// Every attempt once, in the session's order; attempts known only from the file are inserted by time. An
-/// attempt in the file is matched by its time, or else by its content, because the tool records its own time,
-/// and the log the time of adoption.
+/// Every attempt once, in the session's order; attempts that only the file has are inserted by time. An
+/// attempt in the file is matched by its time, or else by its content: the tool records its own time, while
+/// the log records when the attempt was adopted.
 fn in_order<'a>(ours: &'a [Attempt], from_file: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let mut left: Vec<&AttemptSaid> = from_file.iter().collect();
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
     let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
-    // The log may have results of a gate that the tool did not record.
+    // The log may contain results of a gate that the tool did not record.
     let says_as_much = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && (attempt.report.checks.is_empty() || !known.report.checks.is_empty())
     };
     let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
     for fits in fits {
-        // From the newest to the oldest, because an artifact contains the newest attempt.
+        // The newest attempt comes first, because an artifact contains the newest attempt.
         for (attempt, from_file) in line.iter_mut().rev().filter(|(_, from_file)| from_file.is_none()) {
             *from_file = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
         }
     }
     for known in left {
-        // At equal times, the file's attempt is the older one: if not all attempts are loaded, the loaded
-        // ones are the latest.
+        // If two attempts have the same time, the file's is the older one. The session may have only its
+        // latest attempts loaded.
         let is_later = |pair: &Pair<'_>| match (time_of(pair), known.at) {
             (Some(other), Some(at)) => other > at || (other == at && pair.0.is_some()),
             (Some(_), None) => pair.0.is_some(),
@@ -257,19 +260,19 @@ fn in_order<'a>(ours: &'a [Attempt], from_file: &'a [AttemptSaid]) -> Vec<Pair<'
     line
 }
 
-/// When an attempt was made, according to whoever recorded it first.
+/// When an attempt was made, according to the record that is older.
 fn time_of((ours, from_file): &Pair<'_>) -> Option<Timestamp> {
     from_file.and_then(|from_file| from_file.at).or(ours.map(|ours| ours.at))
 }
 
-/// Removes the last attempt that fits, and returns it.
+/// Removes the last attempt in the file that fits, and returns it.
 fn take<'a>(left: &mut Vec<&'a AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> Option<&'a AttemptSaid> {
     let found = left.iter().rposition(|known| fits(known));
     found.map(|at| left.remove(at))
 }
 
-/// True if two attempts look the same in a file. A secret in submitted evidence is not in the log, but stays
-/// in its file.
+/// True if two attempts look the same in a file. The log contains no secrets, so a secret in submitted
+/// evidence is ignored.
 fn is_same(known: &AttemptSaid, attempt: &Attempt) -> bool {
     let is_hidden = || attempt.report.evidence.values().any(hides_a_secret);
     known.outcome == attempt.outcome && (known.report.evidence == attempt.report.evidence || is_hidden())

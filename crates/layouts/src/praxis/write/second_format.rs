@@ -1,5 +1,5 @@
-//! The second format, whose tool refuses files with unknown keys: everything that leftoff adds is below
-//! `metadata`, under the key `OURS` of `praxis.rs`, where `praxis/state.rs` reads it.
+//! Writes the second format. Its tool refuses files with unknown keys, so everything that leftoff adds is
+//! below `metadata`, under the key `OURS` of `praxis.rs`; `praxis/state.rs` reads it there.
 
 use super::{Change, about};
 use crate::json::Document;
@@ -10,10 +10,11 @@ use crate::praxis::{OURS, PAUSED};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Sections that an earlier release of leftoff wrote at the top level, where this format forbids them.
+/// Sections that an earlier release of leftoff wrote at the top level, where this format forbids unknown
+/// keys.
 const MISPLACED: &[&str] = &["lifecycle", "workflow_structure"];
 
-/// A new session's file, where this format is used.
+/// The file of a new session in this format.
 pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let session = publication.session;
     let run = session.run()?;
@@ -41,7 +42,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     let blank = document.into_bytes();
     let document = Document::parse(&blank).ok()?;
     let mut change = Change::new(publication, folder, path, &blank, document)?;
-    // Every phase that has started gets its time, because none has one yet.
+    // No phase has times in the file yet, so every started phase gets them.
     change.went_on_without = Some(Timestamp::MIN);
     change.any = true;
     change.all();
@@ -49,8 +50,8 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
 }
 
 impl Change<'_> {
-    /// Moves sections that an earlier release of leftoff misplaced. This alone does not count as a change, so
-    /// an unchanged session leaves its file alone.
+    /// Moves sections that an earlier release of leftoff misplaced. The move does not count as a change: if
+    /// the session is unchanged, the file stays as it is.
     pub(super) fn move_ours_into_metadata(&mut self) {
         for key in MISPLACED {
             if let Some(section) = self.document.get(&[key]) {
@@ -67,7 +68,7 @@ impl Change<'_> {
         }
     }
 
-    /// Moves the reason of an error, whose key the format forbids, to the last error.
+    /// Moves the reason of an error to the last error, because the format forbids the key for the reason.
     pub(super) fn move_error_reason(&mut self) {
         if let Some(reason) = self.document.get(&["error_reason"]) {
             if reason.is_string() {
@@ -78,7 +79,7 @@ impl Change<'_> {
         }
     }
 
-    /// True if the format has this word for a checkpoint; other words are written below `metadata`.
+    /// True if the format has this word for a checkpoint. Other words are written below `metadata`.
     pub(super) fn has_word(&mut self, number: u32, word: &str) -> bool {
         let is_skipped = word == "skipped";
         if self.said.shape != Shape::Second {
