@@ -1,4 +1,4 @@
-//! The built-in workflows, as plain definition text. Nothing here is special-cased.
+//! The built-in workflows, as the text of their definitions. They are read like any other definition.
 
 /// A definition compiled into the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

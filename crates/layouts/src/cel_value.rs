@@ -1,10 +1,11 @@
-//! Converts JSON to CEL values for gate expressions.
+//! Converts JSON values to CEL values, for the expressions of gates.
 
 use cel::Value as CelValue;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Converts a value. Integers become CEL's `int`, so that arithmetic with literals works.
+/// The CEL value of a JSON value. Integers become `int`, so that they can be combined with the integers in an
+/// expression.
 pub fn to_cel(value: &Value) -> CelValue {
     match value {
         Value::Null => CelValue::Null,

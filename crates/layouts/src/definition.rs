@@ -1,5 +1,4 @@
-//! Reads a workflow definition from TOML. Never compiles an expression or a pattern: that is up to the
-//! engine.
+//! Reads a workflow definition from TOML. Compiles no expression and no pattern: the engine does that.
 
 mod check;
 mod declared;
@@ -43,14 +42,15 @@ const KEYS: &[&str] = &[
 const INDEXINGS: &[(&str, Indexing)] = &[("one", Indexing::One), ("zero", Indexing::Zero)];
 const ON_COMPLETES: &[(&str, OnComplete)] = &[("close", OnComplete::Close), ("stay", OnComplete::Stay)];
 
-/// A definition without mistakes, and the source positions of what the engine still has to compile.
+/// A definition without mistakes, and the positions of the texts in it that the engine compiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub workflow: Workflow,
     pub lines: Lines,
 }
 
-/// All mistakes at once, in source order. The list of mistakes is never empty.
+/// Reads a definition. If it has mistakes, all of them are returned, in the order of the source; this list is
+/// never empty.
 pub fn read(text: &str) -> Result<Reading, Vec<Mistake>> {
     let mut report = Report::new(text);
     let document = match DeTable::parse(text) {

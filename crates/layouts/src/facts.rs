@@ -1,4 +1,4 @@
-//! Facts about a layout: plain data that holds for all of its sessions. Decides nothing.
+//! Facts about a layout: plain data that is true for all of its sessions.
 
 use crate::tree::Tree;
 use model::run::Run;
@@ -6,52 +6,53 @@ use model::run::Run;
 /// A place in which to look for sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A folder below the project's folder; empty for the project's folder itself.
+    /// A folder below the project's folder. Empty for the project's folder itself.
     Project(&'static str),
-    /// Entries with this prefix in temporary folders and in configured places.
+    /// All entries with this prefix in temporary folders and in configured folders.
     Temporary(&'static str),
 }
 
-/// The runs that a layout's files can represent.
+/// The runs that the layout's files can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// The layout's files number phases, so any workflow can be represented.
+    /// Any run, because the files identify phases by number.
     AnyRun,
-    /// A run with exactly these phases, whatever the name of its workflow.
+    /// Any run with exactly these phases, whatever the name of its workflow.
     Phases(&'static [&'static str]),
-    /// These workflows, by name and phases: the same name with other phases is another workflow.
+    /// Runs of these workflows, each with its name and its phases. A workflow with the same name but other
+    /// phases is not included.
     Workflows(&'static [(&'static str, &'static [&'static str])]),
 }
 
-/// An older location of some of a session's files.
+/// The location in which earlier releases stored some of a session's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderPlace {
-    /// The prefix of the files' current paths, and the prefix of their older paths.
+    /// The prefix of the current paths of these files. The next field is the prefix of their older paths.
     pub now: &'static str,
     pub then: &'static str,
-    /// The older place applies if this path is missing and one of these exists.
+    /// The older location is used if this path is missing, and a path in the next field exists.
     pub without: &'static str,
     pub with_any: &'static [&'static str],
 }
 
-/// State that later releases of a tool keep in a file that this program does not read.
+/// The file in which later releases of a tool store state, and that leftoff does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptElsewhere {
     /// The file, below the project's folder.
     pub path: &'static str,
     /// The first release that stores the state there.
     pub since: &'static str,
-    /// The file of earlier releases that it replaces.
+    /// The file of earlier releases that this file replaces.
     pub instead_of: &'static str,
-    /// Advice for somebody who uses both leftoff and that tool.
+    /// Advice for somebody who uses both leftoff and the tool.
     pub remedy: &'static str,
 }
 
-/// Session fields that name files without promising that they exist.
+/// Session fields that may name a file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unpromised {
     Nothing,
-    /// Custom fields may have any value.
+    /// All fields, because custom fields may have any value.
     Everything,
     Fields(&'static [&'static str]),
 }
@@ -64,99 +65,100 @@ pub struct Facts {
     pub name: &'static str,
     /// The name of the layout's tool, for people.
     pub title: &'static str,
-    /// A session's appearance on disk, for error messages: "a folder in .ocr/sessions".
+    /// How a session looks on disk, for error messages, such as "a folder in .ocr/sessions".
     pub looks_for: &'static str,
     /// Folders whose entries may be sessions.
     pub places: &'static [Place],
     /// Folders that identify a project, directly below its root.
     pub folders: &'static [&'static str],
-    /// The layout's workflows, the default first. Empty if any workflow can be used.
+    /// The workflows of the layout; the first is the default. Empty if the layout accepts any workflow.
     pub workflows: &'static [&'static str],
     pub shows: Shows,
-    /// Files that suffice for a summary; empty if all are needed.
+    /// The files that suffice for a summary. Empty if all files are needed.
     pub summary_files: &'static [&'static str],
-    /// The file that shows whether a finished session was reopened, for layouts without summary files. A list
-    /// of sessions reads this file only if it is newer than the log.
+    /// The file that shows that a finished session was reopened, for layouts without summary files. A list of
+    /// sessions reads the file only if it is newer than the log.
     pub reopened_in: Option<&'static str>,
     /// Files that may already exist in the folder of a new session.
     pub may_be_there: &'static [&'static str],
-    /// A folder below the session's own in which no archived versions may be kept beside files, because the
-    /// tool takes every file there for one of its own. Empty for the session's whole folder.
+    /// A folder below the session's own in which leftoff stores no archived versions, because the tool would
+    /// read them as its own files. Empty for the session's whole folder.
     pub no_archives_in: Option<&'static str>,
-    /// The prefix of marker files directly below the home; the session's name follows.
+    /// The prefix of marker files directly below the home. The name of the session follows the prefix.
     pub marker_prefix: Option<&'static str>,
-    /// Files that older releases keep in another place than the workflow says.
+    /// Locations in which earlier releases of the tool stored files, if they differ from the workflow's.
     pub older_places: &'static [OlderPlace],
     /// The heading of the tool's own list of sessions.
     pub list_heading: Option<&'static str>,
-    /// The tool numbers its sessions from the newest.
+    /// True if the tool numbers its sessions beginning with the newest.
     pub newest_first: bool,
-    /// The tool's own message after the backup replaced an unreadable file.
+    /// The tool's own message after a backup replaced an unreadable file.
     pub recovered_note: Option<&'static str>,
-    /// The tool takes every folder among its sessions for one.
+    /// True if the tool reads every folder in the place of its sessions as a session.
     pub takes_every_folder: bool,
-    /// Sessions sorted by path are sorted by age. In other layouts their times are compared.
+    /// True if sessions sorted by path are also sorted by age. If false, sessions are sorted by their times.
     pub ordered_by_name: bool,
-    /// Times in the files may lack a zone, and are then in this machine's zone, which the tree has.
+    /// True if times in the files may lack a zone. Such times are in the zone of this machine, which the tree
+    /// contains.
     pub local_times: bool,
-    /// At most one active session per worktree, native ones included.
+    /// True if a worktree can have only one active session, including native sessions.
     pub exclusive: bool,
-    /// Pausing without an active session is an error, because the tool then has nothing to pause.
+    /// True if pausing is an error while no session is active, as it is in the tool.
     pub pauses_active_only: bool,
-    /// The files give the number of an item's parts, and list the items of a phase. A part beyond that
-    /// number, and an item removed from the list, are dropped unless somebody worked on them.
+    /// True if the files contain the number of an item's parts, and list the items of a phase. A part beyond
+    /// that number, and an item removed from the list, is then dropped unless somebody worked on it.
     pub counts_parts: bool,
-    /// An edit that marks a phase of a known session as done is only a claim, even if the phase's file
-    /// exists. False for tools that write this only once it is true.
+    /// True if an edit that marks a phase of a known session as done is always a claim, even if the phase's
+    /// file exists. False for tools that mark a phase only after it is done.
     pub edits_only_claim: bool,
-    /// Somebody who deletes or renames a session's folder wants the session gone or renamed: the folder is
-    /// not recreated unasked, unless the tool's registry still lists it.
+    /// True if deleting or renaming a session's folder deletes or renames the session. Only an explicit
+    /// command recreates such a folder, unless the tool's registry still lists it.
     pub goes_with_folder: bool,
-    /// A session counts as stalled only if nothing was written for a while, however long its current phase
-    /// takes.
+    /// True if a session is stalled only when no file was written for a while. The duration of the current
+    /// phase then does not matter.
     pub stalls_in_silence: bool,
-    /// The tool can also resume a session in progress, with the same checks and messages, because the session
-    /// may have been left without a pause.
+    /// True if an active session can be resumed, too, with the same checks and messages, because somebody may
+    /// have left it without pausing it.
     pub taken_up_again: bool,
-    /// A session's folder is readable only by its user.
+    /// True if only the user may read a session's folder.
     pub private: bool,
-    /// Null in the files means that a field is unset. A missing key does not clear a field.
+    /// True if null in the files means that a field is unset. A missing key never unsets a field.
     pub null_clears: bool,
-    /// A new session with a target but no title is named after the last part of the target's path.
+    /// True if a new session without a title is named after the last part of its target's path.
     pub titled_by_target: bool,
-    /// Commands run in a phase are recorded with its results.
+    /// True if the results of a phase include the commands that were run in it.
     pub keeps_commands: bool,
-    /// Files produced by the tool's finished phases are recorded when found, so that later changes can be
-    /// detected.
+    /// True if files of finished phases of the tool are recorded when they are found, so that later changes
+    /// can be detected.
     pub records_outputs: bool,
-    /// The tool's words for a session's status, with the lifecycles that they mean.
+    /// The tool's words for the status of a session, each with the lifecycle that it means.
     pub status_words: &'static [(&'static str, &'static str)],
-    /// Session fields that name a file without promising it: a missing one stops nobody.
+    /// Session fields that may name a file that does not exist.
     pub unpromised: Unpromised,
-    /// Allowed reasons for a deferred point. Empty if any reason is allowed.
+    /// The reasons that are allowed for a deferred point. Empty if any reason is allowed.
     pub deferred_reasons: &'static [&'static str],
-    /// Inactive sessions are paused; for other layouts, inactivity is only reported.
+    /// True if inactive sessions are paused. If false, inactivity is only reported.
     pub expires: bool,
-    /// Where later releases of the tool keep their state.
+    /// Where later releases of the tool store state that leftoff does not read.
     pub kept_elsewhere: Option<KeptElsewhere>,
-    /// Workflows whose runs the tool counts by folders, with the prefix of each folder's path below the
-    /// session's folder; the run's number follows.
+    /// The workflows whose runs the tool counts by folders. Each has the prefix of the folders' paths, below
+    /// the session's folder; the number of the run follows the prefix.
     pub run_folders: &'static [(&'static str, &'static str)],
 }
 
 impl Facts {
-    /// True for an empty file that means something by existing.
+    /// True for a marker file: an empty file whose existence has a meaning.
     pub fn is_marker(&self, path: &str) -> bool {
         self.marker_prefix.is_some_and(|beginning| path.starts_with(beginning))
     }
 
-    /// The folder of one run, below the session's own, if the tool counts runs by folders.
+    /// The folder of a run, below the session's own. `None` if the tool does not count runs by folders.
     pub fn run_folder(&self, workflow: &str, ordinal: u32) -> Option<String> {
         let (_, beginning) = self.run_folders.iter().find(|(name, _)| *name == workflow)?;
         Some(format!("{beginning}{ordinal}"))
     }
 
-    /// True if a field that names a file promises that it exists.
+    /// True if the file that this field names must exist.
     pub fn promises(&self, field: &str) -> bool {
         match self.unpromised {
             Unpromised::Nothing => true,
@@ -165,7 +167,7 @@ impl Facts {
         }
     }
 
-    /// True if the layout's files can represent the phases of such a run.
+    /// True if the layout's files can represent the phases of this run.
     pub fn can_show(&self, run: &Run) -> bool {
         let has =
             |phases: &[&str]| run.phases.iter().map(|phase| phase.id().as_str()).eq(phases.iter().copied());
@@ -178,8 +180,8 @@ impl Facts {
         }
     }
 
-    /// The older location of a phase's file, if the session uses it; `is_there` returns true for an existing
-    /// path below the session's workspace.
+    /// The older path of a phase's file, if the session uses it. `is_there` returns true for a path that
+    /// exists below the session's workspace.
     pub fn older_path(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
         self.older_places.iter().find_map(|place| {
             let rest = path.strip_prefix(place.now)?;

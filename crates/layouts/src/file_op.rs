@@ -1,4 +1,4 @@
-//! File operations that publish a session. The engine executes them without knowing the reasons for them.
+//! File operations that publish a session. The engine carries them out without knowing their reasons.
 
 use crate::layout::SessionToPublish;
 
@@ -9,37 +9,38 @@ pub struct WriteRequest<'a> {
     pub publication: &'a SessionToPublish<'a>,
 }
 
-/// Why files are written.
+/// The reason for writing the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The session changed. Files that already agree with it are not rewritten.
+    /// The session changed. A file that already shows the session is not written.
     Update,
-    /// The initial files of a new session's folder, besides its state.
+    /// The session is new. This writes the initial files of its folder, except its state.
     New,
-    /// An import: files are written in the format of new sessions, whatever format they had before.
+    /// The session is imported. Its files are written in the format of new sessions, even if they had another
+    /// format.
     Newest,
-    /// An export: the session's files for another folder, which is the worktree of `Folder`. They keep their
-    /// format, with paths adapted.
+    /// The session is exported. Its files are written for another folder, which is the worktree of `Folder`.
+    /// They keep their format, and the paths in them are adapted.
     Export,
-    /// An imported session is written for its own tool again, in the original format.
+    /// An imported session is written back for its own tool, in its original format.
     Restore,
 }
 
 /// One file operation. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileOp {
-    /// Write a file. `loses` names unknown content that the new version drops; a copy of the old file is then
-    /// kept.
+    /// Writes a file. `loses` names unknown content that the new version drops; a copy of the old file is
+    /// then kept.
     Put { file: FileChange, loses: Option<String> },
-    /// Create a file if it does not exist. The file belongs to its users from then on.
+    /// Creates a file if it does not exist. From then on, the file belongs to its users.
     Create(FileChange),
-    /// Create a folder.
+    /// Creates a folder.
     Folder(String),
-    /// Create or remove an empty marker file.
+    /// Creates or removes an empty marker file.
     Marker { path: String, on: bool },
 }
 
-/// A file's new content.
+/// A file and its new content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// The path of the file, relative to the session's home.
@@ -49,13 +50,13 @@ pub struct FileChange {
 }
 
 impl FileOp {
-    /// A write that drops no unknown content.
+    /// The operation that writes this file and drops no unknown content.
     pub fn put(file: FileChange) -> Self {
         Self::Put { file, loses: None }
     }
 }
 
-/// The files written by these operations.
+/// The files that these operations write.
 pub fn puts(ops: Vec<FileOp>) -> Vec<FileChange> {
     let put = |op| match op {
         FileOp::Put { file, .. } => Some(file),

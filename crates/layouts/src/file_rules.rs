@@ -1,12 +1,12 @@
-//! Which of a session's files are read, listed or ignored, and where its files can be. Plain data that a
-//! layout creates per session, with queries over it.
+//! Rules for a session's files: which files are read, listed or ignored, and where the files can be. A layout
+//! creates this plain data for each session; the functions here query it.
 
 use crate::tree::Tree;
 use model::lifecycle::Lifecycle;
 
-/// The maximum size of a file that is read, unless a rule says otherwise.
+/// The maximum size of a file that is read, in bytes. A rule can set another maximum.
 pub const MOST_BYTES: u64 = 1024 * 1024;
-/// The maximum number of entries, and of state files, of one session.
+/// The maximum number of entries of one session, and of its state files.
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The rules for one session's files. Paths are relative to the session's home.
@@ -16,28 +16,28 @@ pub struct FileRules {
     /// if all file names are known in advance, so that nothing needs to be walked.
     pub roots: Vec<String>,
     pub places: Places,
-    /// The first matching rule applies; paths without a match are skipped.
+    /// The first rule that matches a path is used. Paths that no rule matches are skipped.
     pub rules: Vec<Rule>,
 }
 
-/// The places between which a session's files move. Empty if they never move.
+/// The places between which a session's files move. The list is empty if they never move.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places {
-    /// The first place that exists counts: a file in any other place is a leftover.
+    /// The session is in the first of these places that exists. A file in any other place is left over.
     pub all: Vec<SessionPlace>,
-    /// The place of a session that has no file in any of the places.
+    /// The place of a session if none of the places contains a file of it.
     pub when_gone: Option<String>,
 }
 
 /// A possible place of a session's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPlace {
-    /// A folder, or the session's only file.
+    /// The path of the session's folder, or of its only file.
     pub path: String,
-    /// A file that shows that the session is in this place, for cases in which the folder itself is not seen.
+    /// A file that shows that the session is in this place. Needed if the folder itself is not listed.
     pub known_by: String,
-    /// The lifecycles of sessions that belong here, as named by `Lifecycle::name`. Empty if the place says
-    /// nothing about the lifecycle.
+    /// The lifecycles, named as by `Lifecycle::name`, that a session in this place has. Empty if the place
+    /// has nothing to do with the lifecycle.
     pub lifecycles: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ pub struct Rule {
     pub fits: Fits,
     pub on: On,
     pub role: Role,
-    /// The maximum number of bytes to read.
+    /// The maximum number of bytes that are read from the file.
     pub most: u64,
 }
 
@@ -55,7 +55,7 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fits {
     Is(String),
-    /// An entry directly below this folder with this suffix.
+    /// An entry directly below this folder whose name has this suffix.
     In(String, &'static str),
     /// Everything below this folder.
     Below(String),
@@ -72,43 +72,43 @@ pub enum On {
     Both,
 }
 
-/// A file's role in a session. A folder with any role but `Skip` is walked.
+/// The role of a file in its session. A folder is walked, unless its role is `Skip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The file is read; changing it changes the session.
+    /// The file is read. Changing it changes the session.
     State,
-    /// State that also contains parts of other sessions.
+    /// The file is state, and contains parts of other sessions, too.
     Shared,
-    /// An empty file that means something by existing.
+    /// The file is empty, and its existence has a meaning.
     Marker,
-    /// The file is read, but it is not state: it may prove something, but changing it does not change the
+    /// The file is read, and may prove something. It is not state, so changing it does not change the
     /// session.
     Evidence,
-    /// The file is read only at full depth; otherwise it is listed.
+    /// The file is read if everything is needed, and otherwise only listed.
     ReadIfWhole,
-    /// Only the existence of the file counts.
+    /// Only the existence of the file matters.
     Listed,
-    /// The file is listed only at full depth.
+    /// The file is listed only if everything is needed.
     ListedIfWhole,
-    /// Not part of the session.
+    /// The file does not belong to the session.
     Skip,
 }
 
-/// How much of a session's files is observed.
+/// How much of a session's files is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// The few files that are needed for a summary.
+    /// Only the few files that a summary needs.
     Summary,
-    /// State, and the names of other files.
+    /// The state, and the names of the other files.
     Short,
     Whole,
 }
 
-/// A file needed beyond the rules, because the session's own files name it.
+/// A file that is needed although no rule covers it, because the session's own files name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     Content(String),
-    /// Only the existence and the modification time of this file are needed.
+    /// Only whether this file exists, and its modification time.
     Name(String),
 }
 
@@ -150,7 +150,7 @@ impl Fits {
     }
 }
 
-/// The rest of a path that is below a folder.
+/// The part of a path after a folder; `None` if the path is not below the folder.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
@@ -183,7 +183,7 @@ impl Role {
 }
 
 impl FileRules {
-    /// Walks the whole home; the session's files never move.
+    /// Rules for files that never move. The whole home is walked.
     pub fn whole_home(rules: Vec<Rule>) -> Self {
         Self { roots: vec![String::new()], places: Places::default(), rules }
     }
@@ -206,13 +206,13 @@ impl FileRules {
         self.rules.iter().find(|rule| rule.applies(path, is_folder))
     }
 
-    /// True for a file in one of the session's former places.
+    /// True for a file in a place that the session has left.
     pub fn has_left(&self, path: &str, tree: &Tree) -> bool {
         let Some(now) = self.places.now(tree) else { return false };
         self.places.all.iter().any(|place| place.path != now && place.holds(path))
     }
 
-    /// The session's state files, in its current place.
+    /// The paths of the session's state files in its current place.
     pub fn state_files(&self, tree: &Tree) -> Vec<String> {
         let is_own = |path: &&str| self.is_state(path) && !self.has_left(path, tree);
         tree.files().filter(is_own).map(ToOwned::to_owned).collect()
@@ -220,7 +220,7 @@ impl FileRules {
 }
 
 impl Places {
-    /// The current place of the session's files.
+    /// The place in which the session's files are now.
     pub fn now(&self, tree: &Tree) -> Option<&str> {
         let is_there =
             |place: &&SessionPlace| tree.has_folder(&place.path) || tree.get(&place.known_by).is_some();
@@ -228,8 +228,8 @@ impl Places {
         there.or(self.when_gone.as_deref())
     }
 
-    /// The path at which a session in this lifecycle belongs, in layouts with a place per status. `None` if
-    /// the session is there already.
+    /// The path at which a session with this lifecycle belongs, in layouts in which the place depends on the
+    /// lifecycle. `None` if the session is already there.
     pub fn belongs(&self, path: &str, lifecycle: &Lifecycle) -> Option<String> {
         let place = self.all.iter().find(|place| place.holds(path))?;
         let is_right = |place: &&SessionPlace| place.lifecycles.contains(&lifecycle.name());

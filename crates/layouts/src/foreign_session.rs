@@ -1,4 +1,4 @@
-//! A session as read from its files: its history, its proofs, and unreadable parts.
+//! A session of another tool as read from its files: its history, its proofs, and its unreadable parts.
 
 use crate::proof::Proof;
 use crate::reading::Dated;
@@ -10,46 +10,46 @@ use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
 
-/// A session as read from its files.
+/// A session of another tool as read from its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignSession {
-    /// The session's history according to its state files, beginning with the start: folding the history
-    /// gives the session. What other files prove is separate.
+    /// The session's history according to its state files. It begins with the start of the session, and
+    /// folding it gives the session. Facts that other files prove are not included.
     pub history: Vec<Dated>,
-    /// Definitions of the workflows in the history, except built-in ones.
+    /// The definitions of the workflows in the history. Built-in workflows are left out.
     pub workflows: Vec<Workflow>,
-    /// Facts that other files prove, in order of precedence.
+    /// Facts that other files prove. If they contradict each other, an earlier one is used.
     pub proofs: Vec<Proof>,
-    /// Missing or unreadable state files. If there are any, the history is approximate.
+    /// State files that are missing or unreadable. If there are any, the history may be wrong in details.
     pub unreadable: Vec<String>,
-    /// Unreadable files of single parts; everything else is known.
+    /// Unreadable files that contain only a part of the session. The rest of the session is known.
     pub unreadable_parts: Vec<String>,
-    /// True if the folder contains something of a session; otherwise it may exist for another reason.
+    /// True if the folder contains something of a session. If false, the folder may exist for another reason.
     pub holds: bool,
     pub knows: Knows,
-    /// Created, but not started: such a session does not pause the active session.
+    /// True if the session was created and not started. Such a session does not pause the active session.
     pub is_unbegun: bool,
-    /// Checks that the files mark as approved.
+    /// The checks that are approved according to the files.
     pub approved: Vec<Approved>,
-    /// Health checks before continuing the session; empty if the layout has none.
+    /// Health checks to make before the session continues. Empty if the layout has none.
     pub checks: Vec<Health>,
-    /// Files to read before working on the session, besides results of finished phases. Paths are below the
-    /// session's home.
+    /// Files that an agent should read before working on the session, in addition to results of finished
+    /// phases. Paths are relative to the session's home.
     pub context: Vec<String>,
 }
 
-/// How well the state files determine a session's position.
+/// How the position of a session is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Knows {
     /// The state files contain the position.
     Said,
-    /// The position is inferred from other files.
+    /// The position was inferred from other files.
     WorkedOut,
-    /// This file is the only one, and is not enough to continue.
+    /// The position is unknown, because this file is the session's only file, and is unreadable.
     Nothing(String),
 }
 
-/// A check marked approved in files.
+/// A check that is approved according to the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Approved {
     pub phase: &'static str,
@@ -57,12 +57,12 @@ pub struct Approved {
 }
 
 impl ForeignSession {
-    /// True for an unreadable file.
+    /// True if the file at this path is unreadable.
     pub fn cannot_read(&self, path: &str) -> bool {
         self.unreadable.iter().chain(&self.unreadable_parts).any(|unreadable| unreadable == path)
     }
 
-    /// A session with only a history.
+    /// A session of which only the history is known.
     pub fn of_history(history: Vec<Dated>) -> Self {
         Self {
             history,
@@ -79,13 +79,13 @@ impl ForeignSession {
         }
     }
 
-    /// True if the state files are readable and state the position. A session for which this is false never
-    /// hides one for which it is true.
+    /// True if the state files are readable and contain the position. A session without a readable position
+    /// never hides a session with one.
     pub fn says_where_it_stands(&self) -> bool {
         self.unreadable.is_empty() && self.knows != Knows::WorkedOut
     }
 
-    /// The session without passed gates: completed phases become claims.
+    /// The session, with every completed phase changed to a claimed one.
     #[must_use]
     pub fn only_claiming(mut self) -> Self {
         for dated in &mut self.history {
@@ -96,8 +96,8 @@ impl ForeignSession {
         self
     }
 
-    /// Folds the whole history, proofs included, of a session that was not adopted. Returns the events, the
-    /// session and its items; `None` if the history does not begin with the session's start.
+    /// The events, the session and the items that the whole history gives, proofs included. For a session
+    /// that was not adopted. `None` if the history does not begin with the start of the session.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
@@ -109,7 +109,7 @@ impl ForeignSession {
         let session = Session::fold(&recorded)?;
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
-        // No phase was reopened since, so every file counts.
+        // No phase was reopened later, so every file is new enough to be used.
         prove(&mut draft, self, &|_| true);
         let version = recorded.len() as u64;
         let proven = draft.dated().into_iter().zip(version + 1..);
@@ -125,8 +125,8 @@ pub struct Health {
     pub check: &'static str,
     pub is_well: bool,
     pub found: String,
-    /// The phase that the check is about, if it is not the current one.
+    /// The phase that the check is about, if that is not the current phase.
     pub phase: Option<&'static str>,
-    /// The fix to offer before continuing.
+    /// The remedy to offer before the session continues.
     pub remedy: Option<Hint>,
 }

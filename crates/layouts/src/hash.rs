@@ -1,4 +1,4 @@
-//! Hashes and bytes as hexadecimal text.
+//! Hashes as hexadecimal text.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! Edits JSON in place: untouched parts keep every byte. Knows no keys.
+//! Edits JSON in place, so that unchanged parts keep every byte. Knows no particular keys.
 
 mod python;
 
@@ -11,12 +11,12 @@ use serde_json::{Map, Value};
 pub struct Document {
     root: CstRootNode,
     object: CstObject,
-    /// A byte order mark is preserved.
+    /// True if the file begins with a byte order mark, which is then kept.
     has_mark: bool,
     ends: LineEnds,
 }
 
-/// The line endings of a text, which are also used for additions.
+/// The line endings of a text. Additions to the text use the same ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnds {
     Windows,
@@ -29,7 +29,8 @@ impl LineEnds {
         if is_windows { Self::Windows } else { Self::Other }
     }
 
-    /// JSON values contain no raw line endings.
+    /// The text, with every line ending replaced by this kind. JSON values contain no raw line endings, so
+    /// none of them changes.
     fn put(self, text: &str) -> String {
         match self {
             Self::Windows => text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n"),
@@ -38,12 +39,13 @@ impl LineEnds {
     }
 }
 
-/// Parses an object; on failure says why.
+/// Parses a JSON object. The error says why the text is not one.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_with_doubled(bytes).map(|(fields, _)| fields)
 }
 
-/// Parses an object like `object`, and returns its duplicate keys as well; of these, the last one counts.
+/// Parses a JSON object like `object`. Also returns the keys that occur twice in it; the last value of such a
+/// key is used.
 pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let text = text_of(bytes)?.trim_start_matches(MARK);
     if text.trim().is_empty() {
@@ -65,8 +67,8 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
     Ok((fields, doubled))
 }
 
-/// Parses an object like `object`, but from a file written by Python, whose words for non-numbers become
-/// null.
+/// Parses a JSON object like `object`, from a file that Python wrote. Python's words for values that are not
+/// numbers become null.
 pub fn object_of_python(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_of_python_with_doubled(bytes).map(|(fields, _)| fields)
 }
@@ -79,7 +81,7 @@ pub fn object_of_python_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>
     })
 }
 
-/// The paths of Python's words for non-numbers, with the word: `a.b`, `NaN`.
+/// Python's words for values that are not numbers, each with its path: `a.b`, `NaN`.
 pub fn not_numbers(bytes: &[u8]) -> Vec<(String, &'static str)> {
     let text = text_of(bytes).ok().and_then(python::marked);
     let fields = text.and_then(|text| object(text.as_bytes()).ok()).map(Value::Object);
@@ -92,7 +94,7 @@ pub fn has_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xef, 0xbb, 0xbf])
 }
 
-/// The members of an object in their order, including duplicate keys.
+/// The members of an object in their order. A key may occur twice.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> serde::Deserialize<'de> for Pairs {
@@ -118,20 +120,20 @@ impl<'de> serde::Deserialize<'de> for Pairs {
 }
 
 impl Document {
-    /// An empty object, indented by two spaces.
+    /// A new document: an empty object, indented by two spaces.
     pub fn new() -> Self {
         Self::from_text("{\n}\n").unwrap_or_else(|_| unreachable!("an empty object is JSON"))
     }
 
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        // The editing parser accepts more than JSON and gives no reason for errors, so the strict parser
+        // The editing parser accepts more than JSON, and its errors have no reason. So the strict parser
         // checks the text first.
         object(bytes)?;
         Self::from_text(text_of(bytes)?)
     }
 
-    /// Parses a document like `parse`, but from a file written by Python, whose words for non-numbers stay as
-    /// they are.
+    /// Parses a document like `parse`, from a file that Python wrote. Python's words for values that are not
+    /// numbers stay as they are.
     pub fn parse_python(bytes: &[u8]) -> Result<Self, String> {
         Self::parse(bytes).or_else(|why| {
             let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
@@ -147,7 +149,8 @@ impl Document {
         Ok(Self { root, object, has_mark, ends: LineEnds::of(text) })
     }
 
-    /// Sets a value below these keys, creating objects on the way. An equal value is left alone.
+    /// Sets the value at this path of keys. Missing objects on the path are created. A value that is already
+    /// equal is not written.
     pub fn set(&mut self, path: &[&str], value: &Value) {
         let Some((last, above)) = path.split_last() else { return };
         if hides_a_secret(value) && self.get(path).is_some() {
@@ -169,14 +172,14 @@ impl Document {
         }
     }
 
-    /// Sets a value unless one exists.
+    /// Sets a value if the path has none.
     pub fn set_missing(&mut self, path: &[&str], value: &Value) {
         if self.get(path).is_none() {
             self.set(path, value);
         }
     }
 
-    /// Copies a missing value from another file, keeping the spelling of numbers.
+    /// Copies a value that is missing here from another file. Numbers keep their spelling.
     pub fn copy_missing(&mut self, path: &[&str], from: &Self) {
         let Some((last, above)) = path.split_last() else { return };
         let Some(node) = from.property(path).and_then(|property| property.value()) else { return };
@@ -190,7 +193,8 @@ impl Document {
         object.append(last, as_written(&node));
     }
 
-    /// Restores Python's non-numbers from another file, where they became null.
+    /// Copies Python's words for values that are not numbers from another file to the places where they
+    /// became null.
     pub fn copy_not_numbers(&mut self, from: &Self) {
         let marked = serde_json::from_str(&from.object.to_string()).unwrap_or_default();
         for (keys, _) in python::places(&marked) {
@@ -202,7 +206,7 @@ impl Document {
         }
     }
 
-    /// The keys of the object below these keys, in order.
+    /// The keys of the object at this path, in order.
     pub fn keys(&self, path: &[&str]) -> Vec<String> {
         let found = if path.is_empty() { Some(self.object.clone()) } else { self.object_at(path) };
         let properties = found.map(|object| object.properties()).unwrap_or_default();
@@ -213,8 +217,8 @@ impl Document {
         self.property(path).and_then(|property| property.object_value())
     }
 
-    /// Appends to the list below these keys, creating the list if needed. A value that is not a list is left
-    /// alone.
+    /// Appends to the list at this path. A missing list is created. A value that is not a list stays as it
+    /// is.
     pub fn push(&mut self, path: &[&str], value: &Value) {
         match self.get(path) {
             None => self.set(path, &Value::Array(vec![value.clone()])),
@@ -253,7 +257,7 @@ impl Document {
         last_property(&object, last)
     }
 
-    /// Removes the byte order mark, for readers that cannot handle one.
+    /// Removes the byte order mark, because some readers do not accept one.
     pub fn drop_mark(&mut self) {
         self.has_mark = false;
     }
@@ -271,7 +275,7 @@ impl Default for Document {
     }
 }
 
-/// Replaces the string at a path if it equals `from`.
+/// Replaces the string at a path by `to` if it equals `from`.
 pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     let Ok(mut document) = Document::parse_python(bytes) else { return bytes.to_vec() };
     if document.get(path).as_ref().and_then(Value::as_str) != Some(from) {
@@ -281,8 +285,8 @@ pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// `theirs`, with every key restored that `base` has and `theirs` lacks, at every level of nested objects.
-/// Returned unchanged if `theirs` is not an object.
+/// `theirs`, with the keys of `base` restored that it lacks, at every level of nested objects. If `theirs` is
+/// not an object, it is returned unchanged.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();
@@ -294,7 +298,7 @@ pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// Restores missing keys with their values as written in `base`, including every digit of numbers.
+/// Adds missing keys, with their values as written in `base`: numbers keep every digit.
 fn put_back<'a>(
     document: &mut Document,
     had: &Document,
@@ -314,8 +318,7 @@ fn put_back<'a>(
     }
 }
 
-/// `onto` with every key set whose value differs between `theirs` and `base`, at every level of nested
-/// objects.
+/// `onto`, with every value set that differs between `base` and `theirs`, at every level of nested objects.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok(written), Ok(mut document)) = (Document::parse_python(theirs), Document::parse_python(onto))
     else {
@@ -354,7 +357,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))
 }
 
-/// The last of duplicate keys, which counts in every JSON reader.
+/// The last of several equal keys, because every JSON reader uses the last one.
 fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
 }
@@ -363,7 +366,7 @@ fn value_of(node: &CstNode) -> Option<Value> {
     serde_json::from_str(&node.to_string()).ok().map(python::read)
 }
 
-/// A value as written: a number that is too large for Rust's types is still a number.
+/// A value as it is written in the file. A number that is too large for Rust's types thus stays a number.
 fn as_written(node: &CstNode) -> CstInputValue {
     if let Some(number) = node.as_number_lit() {
         return CstInputValue::Number(number.to_string());
@@ -434,7 +437,8 @@ mod tests {
             |d| d.set(&["b"], &json!("x")),
             "{\n    \"a\": 1,\n    \"b\": \"x\"\n}\n",
         );
-        // A one-line object is split for a new key; its own text stays.
+        // An object on one line is split into lines when a key is added. Its old content stays as it is
+        // written.
         check("{\"a\":1e2}", |d| d.set(&["b"], &json!(2)), "{\n  \"a\":1e2,\n  \"b\": 2\n}");
         let mut document = Document::new();
         document.set(&["a"], &json!(1));

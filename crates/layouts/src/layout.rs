@@ -1,5 +1,6 @@
-//! The contract of a foreign format: a tree of paths and bytes in, a session with problems out; a session in,
-//! file operations out. No disk and no clock: the engine reads, compares, merges and writes for all layouts.
+//! The contract between leftoff and a format of another tool. Reading: from a tree of paths and bytes to a
+//! session and problems. Writing: from a session to file operations. A layout uses no disk and no clock. The
+//! engine reads, compares, merges and writes for all layouts.
 
 pub use crate::capabilities::Capabilities;
 pub use crate::facts::{Facts, Place, Shows, Unpromised};
@@ -21,48 +22,50 @@ use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-/// A foreign format. Every layout needs every method of this trait; anything optional is a capability.
+/// A format of another tool. Every layout needs every method of this trait; anything that only some layouts
+/// need is a capability.
 pub trait Layout: Sync {
     /// Plain data about the layout.
     fn facts(&self) -> &'static Facts;
 
-    /// The session of an entry in one of the places; `None` if it is something else.
+    /// The session at an entry in one of the layout's places. `None` if the entry is not a session.
     fn identify(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
     /// The rules for a session's files: which of them are read, which are listed, and where they can be.
     fn files(&self, spot: &Spot) -> FileRules;
 
-    /// Further files that the session's own files name. Called with the results until nothing new is
-    /// requested; the tree knows which files are missing.
+    /// Further files that must be read because the session's own files name them. Called again with the files
+    /// read so far until it returns no new ones. The tree contains which files are missing.
     fn more_files(&self, spot: &Spot, tree: &Tree, depth: Depth) -> Vec<Need>;
 
-    /// Reads a session from its files. Never fails: an unreadable file is a problem, and the rest is read.
+    /// Reads a session from its files. Never fails: an unreadable file is reported as a problem, and the rest
+    /// is read.
     fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession>;
 
-    /// The operations that publish the session. They must preserve everything foreign: unknown keys, their
-    /// order, the spelling of numbers, comments. Files that already show the session are left out.
+    /// The file operations that publish a session. They keep everything of other writers: unknown keys, the
+    /// order of keys, the spelling of numbers, comments. Files that already show the session are not written.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp>;
 
-    /// The location of a new session.
+    /// The location for a new session.
     fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced>;
 
-    /// A state file, adapted to another name of its session.
+    /// The content of a state file after its session was renamed.
     fn rename(&self, path: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8>;
 
     /// Merges two versions of a file.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8>;
 
-    /// True for a readable state file. A damaged state file never becomes the backup.
+    /// True if the content of a state file is readable. A damaged state file never becomes the backup.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool;
 
-    /// Questions about the files that only a person can answer.
+    /// Questions about the session's files that only a person can answer.
     fn questions(&self, folder: &Folder<'_>) -> Vec<Question>;
 
-    /// Optional capabilities.
+    /// The optional capabilities of this layout.
     fn capabilities(&self) -> Capabilities;
 }
 
-/// Every known layout.
+/// All layouts.
 pub fn all() -> &'static [&'static dyn Layout] {
     &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
 }
@@ -71,7 +74,8 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
     all().iter().copied().find(|layout| layout.facts().name == name)
 }
 
-/// A file name as an id; invalid characters become their codes, so that ids stay distinct.
+/// An id made from a file name. Characters that an id may not contain become their codes, so that different
+/// names give different ids.
 pub fn id_of_name(layout: &str, name: &str) -> SessionId {
     if let Ok(id) = SessionId::parse(name) {
         return id;
@@ -89,8 +93,8 @@ pub fn id_of_name(layout: &str, name: &str) -> SessionId {
 }
 
 impl Spot {
-    /// A path in the session's tree, relative to the project's folder. A path that begins with `..` is beside
-    /// the session's home.
+    /// The path relative to the project's folder of a path in the session's tree. A path in the tree that
+    /// begins with `..` is outside the session's home.
     pub fn below_project(&self, path: &str) -> String {
         let (mut home, mut rest) = (self.home.as_str(), path);
         while let Some(above) = rest.strip_prefix("../") {
@@ -100,12 +104,12 @@ impl Spot {
         if home.is_empty() { rest.to_owned() } else { format!("{home}/{rest}") }
     }
 
-    /// The session's own path within its tree.
+    /// The path of the session itself in its tree.
     pub fn folder(&self) -> String {
         self.in_tree(&self.path).unwrap_or_else(|| self.path.clone())
     }
 
-    /// A path below the project's folder, relative to the session's tree; `None` for a path in another
+    /// The path in the session's tree of a path below the project's folder. `None` for a path in another
     /// project.
     pub fn in_tree(&self, path: &str) -> Option<String> {
         match path.strip_prefix(self.home.as_str()) {
@@ -117,25 +121,25 @@ impl Spot {
     }
 }
 
-/// The location of one session's files. Paths are relative to the project's folder, or absolute if outside
-/// it.
+/// The location of one session's files. Paths are relative to the project's folder, or absolute outside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spot {
-    /// The id that the session's files suggest.
+    /// The id that follows from the name of the session's files.
     pub id: SessionId,
-    /// Identifies this session within its layout: the session's own folder or file. Stored with the session.
+    /// The session's own folder or file. This path identifies the session in its layout, and is stored with
+    /// it.
     pub path: String,
     /// The folder to which paths in the session's tree are relative: the session's own folder, or a shared
     /// one.
     pub home: String,
-    /// The folder of the session's artifacts.
+    /// The folder for the session's artifacts.
     pub workspace: String,
-    /// A file that must exist for a folder of this name to be a session; `None` if the name suffices. Below
-    /// the project's folder.
+    /// The file that must exist for a folder of this name to be a session; `None` if the name suffices. The
+    /// path is below the project's folder.
     pub known_by: Option<String>,
 }
 
-/// Names joined on one line: all of them, or the first few and a count.
+/// The names on one line: all of them, or the first few and the number of the others.
 pub fn some_of(names: &[String]) -> String {
     const MOST: usize = 10;
     let more = names.len().saturating_sub(MOST);
@@ -143,11 +147,11 @@ pub fn some_of(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// The files of one session as found.
+/// The files of one session as they were found.
 #[derive(Debug, Clone, Copy)]
 pub struct Folder<'a> {
     pub spot: &'a Spot,
-    /// The session's id. It may differ from the id that the files suggest, if another session has that one.
+    /// The session's id. It differs from the id that follows from the files if another session has that id.
     pub id: &'a SessionId,
     pub worktree: &'a str,
     pub tree: &'a Tree,
@@ -155,51 +159,51 @@ pub struct Folder<'a> {
     pub read_as: ReadAs,
 }
 
-/// The point in time for which a session's files are read.
+/// Which version of a session's files is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAs {
-    /// Files as they are now.
+    /// All files as they are now.
     Found,
-    /// State files as leftoff wrote them. All other files are as they are now, without files created since.
+    /// State files as leftoff wrote them. Other files are as they are now, except that later files are left
+    /// out.
     Written,
 }
 
 /// How two versions of a file are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge<'a> {
-    /// `theirs`, with keys of `base` that it dropped restored: a key missing from another writer's file is
-    /// never a deletion.
+    /// `theirs`, with the keys of `base` restored that it lacks: a key that is missing in another writer's
+    /// file was not deleted.
     Dropped { base: &'a [u8], theirs: &'a [u8] },
-    /// `onto`, with the differences between `base` and `theirs`: an edit that somebody made while leftoff
-    /// wrote the file.
+    /// `onto`, with the changes from `base` to `theirs`: somebody edited the file while leftoff wrote it.
     Onto { base: &'a [u8], theirs: &'a [u8], onto: &'a [u8] },
 }
 
-/// A session to publish.
+/// A session to publish, and the events that its files do not show yet.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionToPublish<'a> {
-    /// The session in the form that commands use: with the newest attempts and the open notes only.
+    /// The session as commands load it: with its newest attempts and its open notes only.
     pub session: &'a Session,
     /// All items of the session.
     pub items: &'a ItemBook,
-    /// Events that at least one of the files does not show yet; all events for a new session.
+    /// Events that at least one of the files does not show yet. For a new session, all of its events.
     pub since: &'a [Recorded],
-    /// Events undone since the files were last written.
+    /// Events that were undone since the files were last written.
     pub undone: &'a [Recorded],
-    /// The session version that each file showed when last written.
+    /// For each file, the version of the session that it showed when it was last written.
     pub shown: &'a BTreeMap<String, u64>,
 }
 
-/// No file shows anything yet.
+/// Used for a session that no file shows yet.
 static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
 
 impl<'a> SessionToPublish<'a> {
-    /// A session that no file shows yet.
+    /// A new session that no file shows yet.
     pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
         Self { session, items, since, undone: &[], shown: &NOTHING_SHOWN }
     }
 
-    /// Events since this file was last written, so that nothing is written there twice.
+    /// The events since this file was last written. They are the only ones that must be written to it.
     pub fn since_written(&self, path: &str) -> &'a [Recorded] {
         let shown = self.shown.get(path).copied().unwrap_or_default();
         &self.since[self.since.partition_point(|recorded| recorded.version <= shown)..]

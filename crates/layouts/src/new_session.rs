@@ -1,4 +1,4 @@
-//! A new session that needs a place in a layout.
+//! A new session, for which a layout chooses a place.
 
 use crate::layout::Spot;
 use jiff::Timestamp;
@@ -10,31 +10,31 @@ use std::fmt;
 pub struct NewSession<'a> {
     pub name: NewName<'a>,
     pub aim: NewAim,
-    /// Returns true for paths that are taken.
+    /// Returns true for a path that already exists.
     pub is_taken: &'a dyn Fn(&str) -> bool,
 }
 
 /// The reason for creating a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewAim {
-    /// To work in this project.
+    /// Somebody wants to work in this project.
     Start,
-    /// To export a session to another project, whose tool reads it.
+    /// The session is exported to another project, whose tool will read it.
     Export,
 }
 
-/// The origin of a session's name.
+/// How the session gets its name.
 #[derive(Debug, Clone, Copy)]
 pub enum NewName<'a> {
-    /// The user asked for this name.
+    /// The user requested this name.
     Asked(&'a str),
-    /// The layout creates a name.
+    /// The layout makes up a name from this data.
     Made(Occasion<'a>),
-    /// The name of another session with a number appended, because the plain name is taken.
+    /// The name of another session with this number appended, because that name is taken.
     Beside(&'a Spot, u32),
 }
 
-/// The data from which a layout can create a name.
+/// The data from which a layout makes up a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Occasion<'a> {
     pub title: &'a str,
@@ -46,7 +46,7 @@ pub struct Occasion<'a> {
 }
 
 impl<'a> NewSession<'a> {
-    /// Uses the requested name, or one that the layout creates.
+    /// A new session with the requested name, or with a name that the layout makes up.
     pub fn new(id: Option<&'a str>, occasion: Occasion<'a>, is_taken: &'a dyn Fn(&str) -> bool) -> Self {
         Self { name: id.map_or(NewName::Made(occasion), NewName::Asked), aim: NewAim::Start, is_taken }
     }
@@ -57,13 +57,13 @@ impl<'a> NewSession<'a> {
     }
 }
 
-/// The reason why there is no place for a new session.
+/// Why there is no place for a new session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unplaced {
     NoFolderName {
         name: String,
     },
-    /// The folder's name must have this form.
+    /// The name of the folder does not have the form of this example.
     NotLike {
         name: String,
         example: String,
@@ -86,7 +86,7 @@ pub enum Unplaced {
     PathTaken {
         path: String,
     },
-    /// Every candidate name is taken.
+    /// Every possible name is taken.
     AllTaken,
 }
 

@@ -1,5 +1,5 @@
-//! The result of one look at a session's files: the files, a verdict on each, and problems. Pure, and immutable
-//! once made.
+//! The result of examining a session's files once: the files, a verdict on each, and problems. Does no I/O,
+//! and does not change after it was made.
 
 mod adopt;
 mod compare;
@@ -38,46 +38,46 @@ pub struct Observation {
     pub origin: Origin,
     /// The files as found on disk.
     pub tree: Tree,
-    /// The files that count: external edits stand, with dropped keys restored.
+    /// The files that are used to read the session: external edits are included, with dropped keys restored.
     pub documents: Tree,
-    /// Verdicts on files that leftoff wrote before, and on new files.
+    /// Verdicts on files that leftoff wrote, and on new files.
     pub verdicts: BTreeMap<String, FileVerdict>,
-    /// Edits that were made between two steps of a write, by path, older ones first. No file contains them
-    /// any more.
+    /// Edits that were made between two steps of a write, with their paths, older edits first. No file
+    /// contains these edits any more.
     pub displaced: Vec<(String, DisplacedEdit)>,
     pub problems: Vec<Problem>,
-    /// Workflow definitions that came with the session's files.
+    /// Workflow definitions that belong to the session's files.
     pub workflows: Vec<Workflow>,
-    /// Facts that other files prove.
+    /// Facts proven by files other than the state.
     pub proofs: Vec<Proof>,
-    /// The move of the session's folder that is still to be done.
+    /// The move of the session's folder that was recorded and is not done yet.
     pub moving: Option<Moving>,
-    /// True if the session's folder existed, and is gone.
+    /// True if the session's folder existed before and is missing now.
     pub is_gone: bool,
 }
 
-/// The source from which a session is known.
+/// How leftoff knows the session.
 #[derive(Clone)]
 pub enum Origin {
     Log,
-    /// The session was just started, and has no files.
+    /// The session was just started. It has no files yet.
     New,
-    /// The session is known only from files.
+    /// Only the session's files contain it.
     Files(FromFiles),
 }
 
-/// A session's data from files that the store lacks.
+/// A session's data from its files, because the store does not contain the session.
 #[derive(Clone)]
 pub struct FromFiles {
-    /// The session's place in another project, if it comes from one.
+    /// The session's folder in another project, if the session is imported from there.
     pub from: Option<PathBuf>,
-    /// Paths that problems report as unreadable, and the paths of their substitutes.
+    /// Paths that problems report as unreadable, and the paths of files used instead.
     pub lost: BTreeSet<String>,
-    /// True if other files prove more than the session's state says.
+    /// True if other files prove more than the state file says.
     is_proven: bool,
-    /// Some state files are missing or unreadable.
+    /// True if some state files are missing or unreadable.
     lacks_files: bool,
-    /// How much the files say about the session's position; `None` if they contain no session data.
+    /// True if the folder contains something of a session.
     holds: bool,
     knows: Knows,
 }
@@ -86,13 +86,13 @@ pub struct FromFiles {
 #[derive(Clone)]
 pub struct FileVerdict {
     pub state: FileState,
-    /// Our last write of the file; `None` for a file that somebody else created.
+    /// leftoff's last write of the file. `None` for a file that somebody else created.
     pub row: Option<ViewRow>,
-    /// The version to which an edit of the file is compared.
+    /// The version with which an edit of the file is compared.
     pub base: Base,
-    /// The content that counts in place of the file's: a displaced edit's.
+    /// The content that is used instead of the file's own, because an edit was displaced.
     pub over: Option<Vec<u8>>,
-    /// The backup that replaces a damaged part that we never wrote.
+    /// The backup that is used instead of a damaged part that leftoff never wrote.
     pub stands_for: Option<Vec<u8>>,
 }
 
@@ -103,7 +103,7 @@ impl FileVerdict {
 }
 
 impl Observation {
-    /// The observation of a session known only from files: everything on disk was written by others.
+    /// The observation of a session that only files contain. Everything in the files was written by others.
     pub fn of_found(found: Foreign, from: Option<PathBuf>) -> Self {
         let Foreign { located, tree, documents, damaged, told: files, problems, recorded, session } = found;
         let state = |path: &String| match tree.get(path) {
@@ -130,7 +130,7 @@ impl Observation {
         Self { documents, verdicts, problems, proofs: files.proofs, ..base }
     }
 
-    /// The observation of files on which there are no verdicts yet.
+    /// The observation of files before any verdict on them.
     pub fn of_tree(located: Located, home: PathBuf, origin: Origin, tree: Tree) -> Self {
         Self {
             located,
@@ -155,12 +155,12 @@ impl Observation {
         }
     }
 
-    /// True if the store lacks the session.
+    /// True if the store does not contain the session.
     pub fn is_foreign(&self) -> bool {
         self.files().is_some()
     }
 
-    /// The session's place in another project, if it comes from one.
+    /// The session's folder in another project, if the session is imported from there.
     pub fn brought_from(&self) -> Option<&Path> {
         self.files()?.from.as_deref()
     }
@@ -170,17 +170,18 @@ impl Observation {
         self.files().map(|files| files.lost.clone()).unwrap_or_default()
     }
 
-    /// True for a place without session content.
+    /// True if the folder contains nothing of a session.
     pub fn holds_nothing(&self) -> bool {
         self.files().is_some_and(|files| !files.holds)
     }
 
-    /// True for a foreign session with nothing known beyond its own state.
+    /// True for a session of another tool if other files add nothing to its state file.
     pub fn is_left_alone(&self) -> bool {
         self.files().is_some_and(|files| !files.is_proven)
     }
 
-    /// True if the session was just started, or none of its initial files is left.
+    /// True if the session was just started, or if only files contain it and some state files are missing or
+    /// unreadable.
     fn is_bare(&self) -> bool {
         match &self.origin {
             Origin::New => true,
@@ -201,7 +202,7 @@ impl Observation {
         self.verdicts.iter().map(|(path, verdict)| (path, verdict.state))
     }
 
-    /// Our last write of a file.
+    /// leftoff's last write of the file.
     pub fn row(&self, path: &str) -> Option<&ViewRow> {
         self.verdicts.get(path)?.row.as_ref()
     }
@@ -210,7 +211,7 @@ impl Observation {
         self.verdicts.values().filter_map(|verdict| verdict.row.as_ref())
     }
 
-    /// The content that counts in place of a file's, if an edit of it was displaced.
+    /// The content that is used instead of the file's own, if an edit of the file was displaced.
     fn over(&self, path: &str) -> Option<&Vec<u8>> {
         self.verdicts.get(path)?.over.as_ref()
     }
@@ -219,13 +220,13 @@ impl Observation {
         self.states().filter(|(_, state)| *state == wanted).map(|(path, _)| path.clone()).collect()
     }
 
-    /// True if a file that leftoff had put in place is missing.
+    /// True if a file that leftoff created is missing.
     pub fn lacks_a_file(&self) -> bool {
         self.rows().any(|row| self.state(&row.path) == Some(FileState::Missing) && row.was_there())
     }
 
-    /// Final files of open phases, written after anybody last reopened a phase: work that nobody has called
-    /// done.
+    /// Final files of open phases, if they were written after a phase was last reopened. They show work that
+    /// nobody has reported as done.
     pub fn work_ahead<'a>(&'a self, session: &'a Session, run: &'a Run) -> impl Iterator<Item = &'a str> {
         let is_older = |path: &str| self.tree.modified(path) < session.went_back_at;
         let is_open = |phase: &Name| run.phases.iter().any(|found| found.id() == phase && !found.is_done());
@@ -246,7 +247,8 @@ impl Observation {
         })
     }
 
-    /// A path at which people find the session; one that moves between folders has a virtual path.
+    /// The path at which people find the session. A session that moves between folders has a virtual path,
+    /// which is not used here.
     pub fn place(&self) -> String {
         let spot = &self.located.spot;
         let mut files = self.verdicts.keys().map(|path| spot.below_project(path));
@@ -254,8 +256,8 @@ impl Observation {
         files.next().filter(|_| moves).unwrap_or_else(|| spot.path.clone())
     }
 
-    /// The edits that are in the log once this observation is committed, by path. Until then, each edit waits
-    /// in a file beside its own.
+    /// The edits that are in the log once this observation is committed, with their paths. Until then, each
+    /// of them waits in a file beside the edited file.
     pub fn came_out(&self) -> Vec<(String, Vec<u8>)> {
         let displaced = self.displaced.iter().map(|(path, edit)| (path.clone(), edit.bytes.clone()));
         let over = self.verdicts.iter().filter(|(_, found)| found.over.is_some());
@@ -267,7 +269,7 @@ impl Observation {
     pub fn is_settled(&self) -> bool {
         let is_in_step = |(path, state): (&String, FileState)| match state {
             FileState::Same | FileState::Moved | FileState::Unreadable | FileState::NeverRead => true,
-            // Other sessions' parts of a shared file may be adopted, but not written to the file yet.
+            // Other sessions' parts of a shared file may be adopted before they are written to the file.
             FileState::OfOthers => self.row(path).is_none_or(|row| row.confirmed),
             FileState::Edited
             | FileState::Behind

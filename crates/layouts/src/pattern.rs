@@ -1,10 +1,11 @@
-//! Regular expressions from settings and definitions. The small engine compiles nearly all of them; only a
-//! pattern that it rejects (look-around, back-references, Unicode classes) is left to the larger one.
+//! Regular expressions from settings and definitions. The small engine compiles nearly all of them. The
+//! larger engine compiles only patterns that the small one rejects: those with look-around, back-references
+//! or Unicode classes.
 
 use regex_lite::RegexBuilder;
 
-/// The maximum number of steps back in a search: a pattern that needs more is reported instead of blocking a
-/// hook.
+/// The maximum number of times that a search may step back. A pattern that needs more is reported, because it
+/// would block a hook.
 const MOST_STEPS_BACK: usize = 100_000;
 
 /// A compiled pattern.
@@ -26,7 +27,7 @@ pub enum Case {
 }
 
 impl Pattern {
-    /// Compiles a pattern, or says why it is invalid.
+    /// Compiles a pattern. The error says why the pattern is invalid.
     pub fn new(text: &str, case: Case) -> Result<Self, String> {
         let is_ignored = case == Case::Ignored;
         let small = RegexBuilder::new(text).case_insensitive(is_ignored).build();
@@ -37,7 +38,7 @@ impl Pattern {
         Ok(Self { engine })
     }
 
-    /// True if the pattern occurs anywhere in the text; an error if the search takes too many steps.
+    /// True if the pattern matches anywhere in the text. An error if the search needs too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool, String> {
         match &self.engine {
             Engine::Small(regex) => Ok(regex.is_match(text)),

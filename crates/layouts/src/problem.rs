@@ -1,5 +1,5 @@
-//! Problems in a layout's files, as data. Only this module and its submodules word them; decisions depend on
-//! the variant, never on the text.
+//! Problems in a layout's files, as data. Only this module and its submodules put them into words. Decisions
+//! depend on the variant, never on the text.
 
 mod against_the_log;
 mod parts;
@@ -21,9 +21,9 @@ use model::words;
 /// A problem, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The path of the file, relative to the home of the session's files; empty for the home itself.
+    /// The path of the file, relative to the home of the session's files. Empty for the home itself.
     pub path: String,
-    /// The key in the file, with its full path.
+    /// The key in the file, as a full path such as `stages.stage_3`.
     pub field: Option<String>,
     pub what: What,
 }
@@ -36,26 +36,26 @@ pub enum What {
         why: Why,
         then: Then,
     },
-    /// Another file replaced an unreadable one. The message is in the tool's own words.
+    /// Another file was used instead of an unreadable one. The message is in the tool's own words.
     Recovered {
         words: &'static str,
     },
     Reconstructed {
         words: &'static str,
     },
-    /// The session's position is unknown.
+    /// No file says where the session continues.
     Lost {
         report: String,
         session: SessionId,
     },
-    /// There are more entries than are read.
+    /// More entries exist than were read.
     CutOff {
         most: usize,
     },
     ByteOrderMark {
         tool: &'static str,
     },
-    /// Another reader may read the file differently. The message is in the parser's words.
+    /// Another program may read the file differently. The message is in the parser's words.
     Syntax(String),
 
     // Variants about values.
@@ -64,7 +64,7 @@ pub enum What {
         found: String,
         wanted: Type,
     },
-    /// An entry of a list.
+    /// An entry of a list has the wrong type.
     WrongEntry {
         found: String,
         wanted: Type,
@@ -83,7 +83,7 @@ pub enum What {
     InFuture {
         found: String,
     },
-    /// A time from long before the session started: apparently copied from an example.
+    /// A time lies long before the session's start, so it was probably copied from an example.
     Copied {
         found: String,
     },
@@ -100,7 +100,7 @@ pub enum What {
         found: String,
         number: u32,
     },
-    /// A key is set more than once, and the last value counts.
+    /// A key is set more than once. The last value is used.
     Doubled,
     Twice {
         number: u32,
@@ -114,7 +114,7 @@ pub enum What {
     EmptySection,
     Disagrees(Disagreement),
 
-    // Variants about files that others name, and about stages that build on one another.
+    // Variants about files that are named in a file, and about stages that depend on each other.
     Incomplete(Incomplete),
     FileMissing {
         path: String,
@@ -143,13 +143,14 @@ pub enum What {
 
     /// The file does not match the log.
     Log(AgainstTheLog),
-    /// Several sessions are called active, and another one changed last.
+    /// Several sessions are marked active. The one that changed last is active; this one is treated as
+    /// paused.
     CountsAsPaused {
         session: String,
         other: String,
     },
 
-    /// The files no longer list an item that somebody worked on.
+    /// The files do not contain an item any more, and somebody has worked on the item.
     ItemStays {
         item: ItemId,
     },
@@ -171,14 +172,14 @@ impl Problem {
         Self { path: path.into(), field: Some(field.into()), what }
     }
 
-    /// This problem, with the name of its key prefixed by a place.
+    /// The problem, with `place` before the name of its key.
     #[must_use]
     pub fn below(self, place: &str) -> Self {
         let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
         Self { field: Some(field), ..self }
     }
 
-    /// True if somebody should fix it; otherwise it is only information.
+    /// True if somebody should fix the problem. False for information.
     pub fn needs_repair(&self) -> bool {
         !matches!(
             self.what,
@@ -188,10 +189,10 @@ impl Problem {
                 | What::TotalUnknown
                 | What::NotJsonNumber { .. }
                 | What::EmptySection
-                // A definition may have got more phases; the session keeps the number of phases with which it
-                // started.
+                // A definition may have been given more phases. A session keeps the number of phases with
+                // which it started.
                 | What::Disagrees(Disagreement::TotalAndDefinition { .. })
-                // Broken lines belong to no session, so they are only reported with the registry.
+                // Broken lines belong to no session, so only the registry's own checks report them.
                 | What::Registry(OfRegistry::BrokenLines(_))
         )
     }
@@ -211,12 +212,13 @@ impl Problem {
         None
     }
 
-    /// Why a file is unreadable, without the consequence; for other problems, the whole message.
+    /// The reason why a file is unreadable, without the consequence. For any other problem, the whole
+    /// message.
     pub fn reason(&self) -> String {
         self.why_unreadable().map_or_else(|| self.to_string(), ToString::to_string)
     }
 
-    /// The name of this kind of warning, for programs.
+    /// The name of the kind of this problem, for programs.
     pub fn kind(&self) -> &'static str {
         if let What::Log(how) = &self.what {
             how.kind()
@@ -229,17 +231,17 @@ impl Problem {
         }
     }
 
-    /// True for a problem with the session as a whole, rather than with a file.
+    /// True for a problem of the whole session, not of one file.
     fn is_of_session(&self) -> bool {
         matches!(self.what, What::CountsAsPaused { .. } | What::ItemStays { .. })
     }
 
-    /// The path of the problem, below the project; `None` if the problem is with the session as a whole.
+    /// The path that the problem is about, below the project. `None` for a problem of the whole session.
     pub fn place(&self, spot: &Spot) -> Option<String> {
         (!self.is_of_session()).then(|| spot.below_project(&self.path).trim_end_matches('/').to_owned())
     }
 
-    /// Advice on a problem of this session, in addition to the sentence; `None` if there is none.
+    /// Advice on the problem, in addition to its sentence. `None` if there is no advice.
     pub fn hint(&self, session: &SessionId) -> Option<Hint> {
         if let What::Log(how) = &self.what {
             return Some(how.hint(session));
@@ -264,7 +266,7 @@ impl Problem {
         if self.is_of_session() { self.to_string() } else { format!("{path}: {self}") }
     }
 
-    /// The sentence once the problem is fixed; `None` if it cannot be.
+    /// The sentence after a repair fixed the problem. `None` if a repair cannot fix it.
     pub fn when_repaired(&self, path: &str) -> Option<String> {
         if let What::CountsAsPaused { session, other } = &self.what {
             return Some(format!(

@@ -5,13 +5,13 @@ use crate::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// The files do not contain the session's position. `report` is in the tool's own words.
+    /// The files do not show where the session is. `report` is in the words of the tool.
     WhereToResume { report: String },
-    /// Something is inconsistent. Whoever resumes the session is asked first.
+    /// The files contradict each other. The user must confirm before the session is resumed.
     Discrepancy { problem: Problem, remedy: &'static str },
 }
 
-/// The report for a session whose position is unknown; `None` otherwise.
+/// The tool's report if the files do not show where the session is. `None` if they do.
 pub fn where_to_resume(layout: &dyn Layout, folder: &Folder<'_>) -> Option<String> {
     layout.questions(folder).into_iter().find_map(|question| match question {
         Question::WhereToResume { report } => Some(report),

@@ -1,5 +1,5 @@
-//! Reads a session from its files, given as a tree. Does no I/O itself: further content is requested from a
-//! `Disk`.
+//! Reads a session from a tree of its files. Does no I/O itself: content that is not in the tree is requested
+//! from a `Disk`.
 
 use crate::capabilities::{self, shared_part};
 use crate::file_rules::MOST_ENTRIES;
@@ -22,25 +22,26 @@ pub struct Located {
     pub id: SessionId,
 }
 
-/// Content that is needed only in some cases, and read on request. Paths are relative to the session's home.
+/// Content that is needed only in some cases, and is read on request. Paths are relative to the session's
+/// home.
 pub trait Disk {
     /// The backup beside a file.
     fn backup(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// The identity of the backup's file; `None` if the operating system cannot tell.
+    /// The identity of the file that is the backup. `None` if the operating system cannot tell files apart.
     fn backup_file(&self, path: &str) -> Option<FileId>;
 
-    /// The content of the waiting file beside a file: our new version, or the version that it replaced.
+    /// The content of the waiting file beside a file: leftoff's new version, or the version that it replaced.
     fn waiting(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// The content of a file that is normally not read, for example because it is too large.
+    /// The content of a file that is usually not read, for example because it is too large.
     fn unusable(&self, path: &str) -> Vec<u8>;
 
-    /// Adds the files that files in the tree name.
+    /// Adds to the tree the files that are named in files of the tree.
     fn add_named(&self, tree: &mut Tree);
 }
 
-/// The circumstances in which files are read.
+/// The circumstances under which files are read.
 #[derive(Debug, Clone)]
 pub struct Reader {
     pub worktree: String,
@@ -48,12 +49,12 @@ pub struct Reader {
     pub now: Timestamp,
 }
 
-/// A session known only from its own tool's files.
+/// A session of another tool that only its files contain.
 pub struct Foreign {
     pub located: Located,
     /// The files as found on disk.
     pub tree: Tree,
-    /// The files with backups in place of unreadable ones.
+    /// The files as found, with the backup of each unreadable file in its place.
     pub documents: Tree,
     /// The paths of unreadable state files.
     pub damaged: Vec<String>,
@@ -64,17 +65,17 @@ pub struct Foreign {
 }
 
 impl Located {
-    /// True for an empty file that means something by existing.
+    /// True for a marker file: an empty file whose existence has a meaning.
     pub fn is_marker(&self, path: &str) -> bool {
         self.layout.facts().is_marker(path)
     }
 
-    /// True for a file that sessions share.
+    /// True for a file that several sessions share.
     pub fn is_shared(&self, path: &str) -> bool {
         capabilities::is_shared(self.layout, path)
     }
 
-    /// The session's part of a shared file; `None` for a file of one session.
+    /// The session's part of a shared file; `None` for a file that only one session uses.
     pub fn part(&self, path: &str, content: &[u8]) -> Option<Vec<u8>> {
         shared_part(self.layout, &self.spot, path, content)
     }
@@ -87,17 +88,17 @@ impl Located {
         self.layout.is_whole(path, content)
     }
 
-    /// `onto` with the differences between `base` and `theirs`.
+    /// `onto`, with the changes from `base` to `theirs` added.
     pub fn onto(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
         self.layout.merge(path, Merge::Onto { base, theirs, onto })
     }
 
-    /// The session's files, to be read as found.
+    /// The session's files as they were found, ready to be read.
     pub fn folder<'a>(&'a self, worktree: &'a str, tree: &'a Tree, now: Timestamp) -> Folder<'a> {
         Folder { spot: &self.spot, id: &self.id, worktree, tree, now, read_as: ReadAs::Found }
     }
 
-    /// A file's path below the project.
+    /// The path of a file relative to the project's folder.
     pub fn below_project(&self, path: &str) -> String {
         self.spot.below_project(path)
     }
@@ -120,13 +121,13 @@ impl Reader {
         reading
     }
 
-    /// Reads state files as leftoff wrote them, without files created since.
+    /// Reads state files as leftoff wrote them. Files that were created later are left out.
     pub fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
         let folder = Folder { read_as: ReadAs::Written, ..self.folder(located, tree) };
         located.layout.read(&folder).value
     }
 
-    /// A session that the log lacks; `None` if its files describe none.
+    /// A session that the log does not contain. `None` if its files describe no session.
     pub fn foreign(&self, located: &Located, tree: Tree, disk: &dyn Disk) -> Option<Foreign> {
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);
@@ -134,7 +135,7 @@ impl Reader {
         let parts = reading.value.unreadable_parts.clone();
         if !damaged.is_empty() || !parts.is_empty() {
             self.use_backups(located, disk, &mut documents, &mut reading);
-            // A file whose content comes from its backup still counts as unreadable.
+            // A file whose content is the backup's still counts as unreadable.
             reading.value.unreadable.clone_from(&damaged);
             damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
         }
@@ -144,7 +145,7 @@ impl Reader {
         Some(Foreign { located, tree, documents, damaged, told, problems, recorded, session })
     }
 
-    /// Replaces unreadable files with their backups.
+    /// Replaces the content of unreadable files by that of their backups.
     fn use_backups(
         &self,
         located: &Located,
@@ -176,7 +177,7 @@ impl Reader {
             let note = located.layout.facts().recovered_note;
             let recovered = note.map(|words| What::Recovered { words });
             read.warnings.extend(recovered.map(|what| Problem::of_file(&backup, what)));
-            // The backup of this file cannot be read either.
+            // The backup of this file is unreadable, too.
             if reading.value.unreadable.contains(&path) {
                 read.value.unreadable.push(path.clone());
             }

@@ -1,17 +1,17 @@
-//! The result of reading a foreign session: its history as events, and problems with the files.
+//! The result of reading a session of another tool: its history as events, and the problems with its files.
 
 use crate::problem::Problem;
 use jiff::Timestamp;
 use model::event::Event;
 
-/// A value that was read from files, with problems of these files. A broken file is a warning, never fatal.
+/// A value read from files, and the problems with these files. A broken file never makes reading fail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     pub value: T,
     pub warnings: Vec<Problem>,
 }
 
-/// An event and when it happened, as far as the files say.
+/// An event, and when it happened according to the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated {
     pub at: Timestamp,

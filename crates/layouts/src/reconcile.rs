@@ -1,6 +1,6 @@
-//! Converts edits of a session's files to events, without I/O, and in the same way for every layout: compares
+//! Converts edits of a session's files to events, without I/O, and in the same way for every layout. Compares
 //! the files as leftoff wrote them with the files as they are now, and applies the differences to the current
-//! session. An edit is never refused: what no gate has shown becomes a claim.
+//! session. An edit is never refused. A phase that an edit completes is only claimed, unless a gate passed.
 
 mod dates;
 mod draft;
@@ -30,7 +30,8 @@ use model::run::Run;
 use model::session::{RevisionMade, Session};
 use phases::{done, ended, is_over, phases};
 
-/// The field of an item that is known only from a list in a session's file. Its value says where the list is.
+/// The field that marks an item as known only from a list in a session's file. The value of the field says
+/// where the list is.
 pub const LISTED: &str = "listed_in";
 
 /// A session with its items.
@@ -40,8 +41,8 @@ pub struct Laid<'a> {
     pub items: &'a ItemBook,
 }
 
-/// Applies the differences between the files as written and as found to `draft`, the session according to the
-/// log.
+/// Applies an edit to `draft`, the session according to the log: the differences between `base`, the files as
+/// written, and `theirs`, the files as found.
 pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     let was = draft.session().lifecycle.clone();
     let begun = runs(draft, base.session, theirs.session);
@@ -52,13 +53,13 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     items::items(draft, base.items, theirs);
     items::open_with(draft, &not_begun(base.session, theirs.session), base.items, theirs.items);
     draft.contest();
-    // The lifecycle is last, because a closed session accepts no other changes.
+    // The lifecycle is adopted last, because a closed session accepts no other changes.
     let is_opened = draft.session().lifecycle != was && !is_older_than_its_run(theirs.session);
     lifecycle(draft, Some(&base.session.lifecycle).filter(|_| !is_opened), theirs.session);
 }
 
-/// True if the session's end in the files is before the start of the run that they describe, and therefore
-/// means an earlier run.
+/// True if the session's end in the files is before the start of the current run in the files. Such an end
+/// belongs to an earlier run.
 fn is_older_than_its_run(theirs: &Session) -> bool {
     let ended = match theirs.lifecycle {
         Lifecycle::Completed { at, .. } | Lifecycle::Abandoned { at, .. } => Some(at),
@@ -67,7 +68,8 @@ fn is_older_than_its_run(theirs: &Session) -> bool {
     theirs.run().zip(ended).is_some_and(|(run, ended)| ended < run.started_at)
 }
 
-/// Withdraws checks that are no longer marked approved: a phase completed with such a check becomes a claim.
+/// Withdraws the approval of checks that were marked approved before and are not any more. A phase that was
+/// completed with such a check becomes a claim.
 pub fn withdraw(draft: &mut Draft, before: &[Approved], now: &[Approved]) {
     for Approved { phase, check } in before.iter().filter(|approved| !now.contains(approved)) {
         let (Ok(phase), Ok(check)) = (Name::parse(phase), Name::parse(check)) else { continue };
@@ -81,14 +83,15 @@ pub fn withdraw(draft: &mut Draft, before: &[Approved], now: &[Approved]) {
     }
 }
 
-/// The title, goal and target in the files, where they changed.
+/// The title, goal and target in the files. Each is `None` if it is unchanged.
 pub fn described(base: &Session, theirs: &Session) -> (Option<String>, Option<String>, Option<String>) {
     let changed = |base: &Option<String>, theirs: &Option<String>| theirs.clone().filter(|_| base != theirs);
     let title = (base.title != theirs.title).then(|| theirs.title.clone());
     (title, changed(&base.goal, &theirs.goal), changed(&base.target, &theirs.target))
 }
 
-/// Starts or selects the run that the files call current. Returns true if this changed the session.
+/// Makes the run that is current in the files the current one, and starts it if needed. Returns true if this
+/// changed the session.
 fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     let (Some(now), before) = (theirs.run(), base.run()) else { return false };
     if before.is_some_and(|before| is_same(before, now)) {
@@ -111,8 +114,8 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     true
 }
 
-/// Ends the active run of the log if the files say that it ended before the next one started. A run that the
-/// files do not mention was abandoned for the next run of the same workflow.
+/// Ends the active run of the log before the next one starts, at the time in the files. If the files do not
+/// contain that run, somebody abandoned it by starting the next run of the same workflow.
 fn settle(draft: &mut Draft, theirs: &Session) {
     let Some(ours) = draft.session().run().filter(|run| run.is_open()).cloned() else { return };
     let over = theirs.runs.iter().find(|run| is_same(run, &ours));
@@ -129,8 +132,8 @@ fn settle(draft: &mut Draft, theirs: &Session) {
     draft.push_said(Event::RunCompleted, over.and_then(ended));
 }
 
-/// Adds new revisions in the files. Each revision restarts its phase, until the files state the phase's
-/// status.
+/// Adds revisions that are new in the files. Each one restarts its phase. The status of that phase in the
+/// files is adopted later.
 fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     let is_known = |made: &&RevisionMade| {
         base.revisions.iter().any(|known| known.at == made.at && known.revision == made.revision)
@@ -142,7 +145,7 @@ fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     !new.is_empty()
 }
 
-/// Phases that had started, and that the files now call not started.
+/// Phases that had started before the edit, and that have not started according to the edited files.
 fn not_begun(base: &Session, theirs: &Session) -> Vec<Name> {
     let (Some(before), Some(now)) = (base.run(), theirs.run()) else { return Vec::new() };
     let had_begun = |id: &Name| {
@@ -157,8 +160,8 @@ fn is_same(one: &Run, other: &Run) -> bool {
     one.workflow.name == other.workflow.name && one.ordinal == other.ordinal
 }
 
-/// Adopts the session's new lifecycle. `base` is `None` if a run that the edit started has opened the session
-/// in the log: then only the state in the files counts.
+/// Adopts the session's new lifecycle. `base` is the lifecycle before the edit. It is `None` if the edit
+/// started a run, and thereby opened the session in the log: then only the files as edited are used.
 fn lifecycle(draft: &mut Draft, base: Option<&Lifecycle>, theirs: &Session) {
     let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
         (

@@ -1,11 +1,12 @@
-//! The mark that replaces a secret in the log. It is never written over the secret in a foreign file.
+//! The placeholder that replaces a secret in the log. It is never written over the secret in a file of
+//! another tool.
 
 use serde_json::Value;
 
-/// The beginning of the mark; the kind of secret and a bracket follow.
+/// The beginning of the placeholder. The kind of the secret and a bracket follow.
 pub const REDACTED: &str = "[redacted: ";
 
-/// True if a string in this value, at any depth, contains the mark.
+/// True if any string in this value contains the placeholder.
 pub(crate) fn hides_a_secret(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(REDACTED),

@@ -1,4 +1,5 @@
-//! Refusals that a layout's own tool may word. Contains facts only; the layout words them.
+//! Refusals for which a layout's tool has its own words. This module contains the facts; the layout words
+//! them.
 
 use model::Refusal;
 use model::id::Name;
@@ -7,14 +8,14 @@ use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Refused<'a> {
-    /// A command wanted to complete a phase that is not current.
+    /// A command wanted to complete a phase that is not the current one.
     PhaseNotCurrent { asked: &'a Name, current: &'a Name },
     /// A command submitted evidence of the wrong type.
     Mistyped { field: &'a str, needed: ValueType, given: &'a Value },
 }
 
 impl<'a> Refused<'a> {
-    /// The refusal as facts; `None` for one that no tool words.
+    /// The facts of a refusal; `None` if no tool has words for it.
     pub fn of(refusal: &'a Refusal) -> Option<Self> {
         match refusal {
             Refusal::PhaseNotCurrent { asked, current, .. } => Some(Self::PhaseNotCurrent { asked, current }),

@@ -1,5 +1,5 @@
-//! The requirements framework's files: configuration, branch files, metrics and the list of live sessions.
-//! Without I/O: text and time in, values and new text out.
+//! The files of the requirements framework: configuration, branch files, metrics, and the list of live
+//! sessions. Without I/O: takes text and the time, and returns values and new text.
 
 mod agent;
 mod branch_file;

@@ -1,34 +1,33 @@
-//! A session on the screen of its own tool, as data: tracks, cells and rows. A front end adds colours and
-//! widths.
+//! A tool's own view of a session, as data: tracks, cells and rows. A front end adds colours and widths.
 
 use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
     pub heading: String,
-    /// The tracks, that of the current workflow first.
+    /// The tracks of the session. The first one is that of the current workflow.
     pub tracks: Vec<Track>,
 }
 
 /// One workflow of a session, and the progress of its current run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// The name with which a user can request this track.
+    /// The name by which a user can request this track.
     pub workflow: &'static str,
     pub title: &'static str,
-    /// The name of the current run, in the tool's words: "Round 2".
+    /// The name of the current run in the tool's words, such as "Round 2".
     pub run: String,
-    /// When the run started and ended. The start is absent if it is unknown, the end also if the run is still
-    /// in progress.
+    /// When the run started; `None` if unknown. The next field is when it ended; `None` if it has not ended,
+    /// or if the end is unknown.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// The number of the current phase, and the number of all phases.
+    /// The number of the current phase. The next field is the number of all phases.
     pub number: usize,
     pub total: usize,
     pub end: Option<TrackEnd>,
     pub cells: Vec<Cell>,
     pub rows: Vec<Row>,
-    /// The final file of a finished run, below the project's folder.
+    /// The path of the final file of a finished run, below the project's folder.
     pub result: Option<String>,
 }
 
@@ -50,9 +49,9 @@ pub struct Cell {
 /// The state of a phase on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// The phase's file exists, or the phase writes none and the state is past it.
+    /// The file of the phase exists. If the phase writes no file, the state shows that it is over.
     Done,
-    /// The state is past the phase, but the phase's file is missing.
+    /// The state shows that the phase is over, but the file of the phase is missing.
     Claimed,
     /// Somebody skipped the phase.
     Skipped,
@@ -63,12 +62,12 @@ pub enum Mark {
 /// One run of a track, or an entry below a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The number of the run; `None` for an entry below a run.
+    /// The number of the run. `None` for an entry below a run.
     pub number: Option<u32>,
     pub title: String,
     pub state: Option<RowState>,
     pub count: Option<Count>,
-    /// The result of the run, in the words of its own file.
+    /// The result of the run, as its own file words it.
     pub result: Option<String>,
     pub below: Vec<Row>,
 }
@@ -80,11 +79,11 @@ pub enum RowState {
     GoingOn,
 }
 
-/// A count in a row.
+/// A number in a row, such as "3 files".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// The name of the counted things, in the singular.
+    /// The counted thing, in the singular.
     pub what: &'static str,
-    /// The count; `None` if the file in question is unreadable.
+    /// The number; `None` if the file that contains it is unreadable.
     pub number: Option<usize>,
 }

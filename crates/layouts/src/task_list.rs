@@ -1,36 +1,37 @@
-//! Parses task lists of other tools: check boxes in Markdown (spec-kit, Kiro, OpenSpec and others) and
-//! task-master's JSON. Knows nothing of sessions.
+//! Parses task lists of other tools: check boxes in Markdown (spec-kit, Kiro, OpenSpec and others), and the
+//! JSON of task-master. Knows nothing of sessions.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One task of a list. Its id is the number in the list, or made from the title of a task without a number.
+/// One task of a list. Its id is the number in the list. The id of a task without a number is made from its
+/// title.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
     pub id: String,
     pub title: String,
-    /// True if the id is from the list. An id made from a title changes with the title.
+    /// True if the id is the number in the list. An id made from the title changes when the title changes.
     pub numbered: bool,
-    /// True if the task is done according to the list, which nobody verifies here.
+    /// True if the task is done according to the list. Nothing here checks whether that is true.
     pub ticked: bool,
     pub parent: Option<String>,
     pub needs: Vec<String>,
 }
 
-/// A list of tasks, with its heading if there is one.
+/// A list of tasks, with its heading if it has one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskList {
     pub title: Option<String>,
     pub tasks: Vec<Task>,
 }
 
-/// The places in which a tool's folder may contain a task list; the first existing one is used.
+/// The paths in a tool's folder at which a task list may be. The first path that exists is used.
 pub const PLACES: [&str; 4] = ["tasks.md", ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json"];
 
 const LONGEST_SLUG: usize = 40;
 const LONGEST_TITLE: usize = 400;
 
-/// Reads a list; on failure, says why the text contains none.
+/// Reads a task list. The error says why the text contains none.
 pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
     let text = text.trim_start_matches('\u{feff}');
     let mut list = if is_json { task_master(text)? } else { check_boxes(text) };
@@ -48,8 +49,8 @@ pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
     Ok(list)
 }
 
-/// Reads check boxes, which may be nested. A leading number or `T001` is the task's id; otherwise the id is
-/// made from the task's words.
+/// Reads check boxes, which may be nested. A leading number or code such as `T001` is the id of a task.
+/// Without one, the id is made from the words of the task.
 fn check_boxes(text: &str) -> TaskList {
     let mut list = TaskList::default();
     let mut open: Vec<(usize, String)> = Vec::new();
@@ -85,7 +86,7 @@ fn check_boxes(text: &str) -> TaskList {
     list
 }
 
-/// Finds text that only shows what tasks look like: code between fences, and comments.
+/// Finds text that only shows how tasks look: code blocks and comments.
 #[derive(Debug, Default)]
 struct Samples {
     fence: Option<String>,
@@ -93,7 +94,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// True if the line belongs to code or a comment, including the first and last line of either.
+    /// True if the line belongs to a code block or a comment, including its first and last line.
     fn hold(&mut self, line: &str) -> bool {
         let line = line.trim();
         if let Some(fence) = &self.fence {
@@ -119,7 +120,7 @@ impl Samples {
     }
 }
 
-/// The task that is the container according to a number: 2 for 2.1, even if the list does not indent it.
+/// The container of a task according to its number. For 2.1 it is 2, even if the list does not indent 2.1.
 fn container(id: &str, tasks: &[Task]) -> Option<String> {
     let (outer, _) = id.rsplit_once('.')?;
     tasks.iter().any(|task| task.numbered && task.id == outer).then(|| outer.to_owned())
@@ -129,7 +130,8 @@ fn width(letter: char) -> usize {
     if letter == '\t' { 4 } else { 1 }
 }
 
-/// Parses `- [x] words`, with any bullet. Returns true for a ticked box, and the words.
+/// Parses a check box such as `- [x] words`, with any bullet. Returns true if the box is ticked, and the
+/// words.
 fn check_box(line: &str) -> Option<(bool, &str)> {
     let line = line.trim_start();
     let rest = match line.split_once(' ')? {
@@ -150,7 +152,7 @@ fn check_box(line: &str) -> Option<(bool, &str)> {
     (!words.is_empty()).then_some((ticked, words))
 }
 
-/// Splits a task into its leading id and its title.
+/// Splits the words of a task into its id, if it has one, and its title.
 fn named(words: &str) -> (Option<String>, String) {
     let words = words.trim_start_matches("**");
     let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
@@ -160,7 +162,7 @@ fn named(words: &str) -> (Option<String>, String) {
     }
 }
 
-/// A task's id from its first word: `T001` stays as it is; `1.2` and `1.` are numbers of tasks.
+/// The id in a task's first word. `T001` stays as it is; `1.2` and `1.` are numbers of tasks.
 fn id_of(word: &str) -> Option<String> {
     let word = word.trim_end_matches(['.', ':', ')']);
     let digits = word.strip_prefix('T').unwrap_or(word);
@@ -197,25 +199,26 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
 }
 
-/// The id, or the id with a number appended if an earlier task has the same one.
+/// The id. If an earlier task has the same id, a number is appended.
 fn free(id: String, tasks: &[Task]) -> String {
     let is_taken = |id: &str| tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
     let mut names = std::iter::once(id.clone()).chain((2_u32..).map(|number| format!("{id}-{number}")));
     names.find(|name| !is_taken(name)).unwrap_or(id)
 }
 
-/// The ids after `depends on` in a title.
+/// The ids that follow `depends on` in a title.
 fn depends_on(title: &str) -> Vec<String> {
     let lower = title.to_ascii_lowercase();
     let Some(at) = lower.find("depends on ").map(|at| at + "depends on ".len()) else { return Vec::new() };
     ids_in(title.get(at..).unwrap_or_default())
 }
 
-/// Parses `T008 blocks T009, T015` and `Tests (T004-T007) before implementation (T008-T014)` into dependencies.
+/// The dependencies in a line such as `T008 blocks T009, T015` or `Tests (T004-T007) before implementation
+/// (T008-T014)`.
 fn blocking(line: &str) -> Vec<(String, String)> {
     let (ids, parts) = match line.split_once(" blocks ") {
         Some(parts) => (ids_in as fn(&str) -> Vec<String>, parts),
-        // A plain number in prose may mean anything: only `T001` is surely a task.
+        // In prose, a plain number may mean anything. Only a code such as `T001` is certainly a task.
         None => match line.split_once(" before ") {
             Some(parts) => (written_out as fn(&str) -> Vec<String>, parts),
             None => return Vec::new(),
@@ -235,7 +238,7 @@ fn written_out(text: &str) -> Vec<String> {
     ids_in(text).into_iter().filter(|id| id.starts_with('T')).collect()
 }
 
-/// The ids in a range: `T004-T007` stands for four ids, spelled like the first one.
+/// The ids in a range. `T004-T007` stands for four ids, which are spelled like the first.
 fn range(word: &str) -> Option<Vec<String>> {
     const LONGEST: u32 = 200;
     let (first, last) = word.trim_end_matches(['.', ':']).split_once(['-', '–'])?;
@@ -246,8 +249,8 @@ fn range(word: &str) -> Option<Vec<String>> {
     Some(numbers.map(|number| format!("T{number:0width$}", width = from.len())).collect())
 }
 
-/// True if a title is a rewording of the other one: most of their words are the same, apart from their
-/// endings.
+/// True if the two titles have most of their words in common, apart from the ends of words, so that one is a
+/// rewording of the other.
 pub fn is_reworded(one: &str, other: &str) -> bool {
     const ENDING: usize = 2;
     const SHORTEST: usize = 3;
@@ -269,11 +272,12 @@ pub fn is_reworded(one: &str, other: &str) -> bool {
             shared += 1;
         }
     }
-    // More than three in five of all distinct words are in both titles.
+    // More than three fifths of all different words are in both titles.
     shared * 5 > (all - shared) * 3
 }
 
-/// Reads tasks with subtasks. If the file has several tags, the tag `master` is read, or else the first one.
+/// Reads tasks with subtasks. If the file contains several tags, the tag `master` is read; without it, the
+/// first tag.
 fn task_master(text: &str) -> Result<TaskList, String> {
     let whole: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let tagged = || {
@@ -288,7 +292,7 @@ fn task_master(text: &str) -> Result<TaskList, String> {
         list.tasks.extend(one_task(task, &id, None, |need| format!("task-{need}")));
         for part in task.get("subtasks").and_then(Value::as_array).into_iter().flatten() {
             let Some(part_number) = number_of(part) else { continue };
-            // In a subtask's dependencies, a plain number means a subtask of the same task.
+            // In the dependencies of a subtask, a plain number is another subtask of the same task.
             let need = |need: String| {
                 if need.contains('.') { format!("task-{need}") } else { format!("{id}.{need}") }
             };
@@ -318,7 +322,7 @@ fn number_of(task: &Value) -> Option<String> {
     task.get("id").and_then(plain_number)
 }
 
-/// The number of a task, which is written as `3`, `"3"` or `"3.1"`.
+/// The number of a task, written as `3`, `"3"` or `"3.1"`.
 fn plain_number(value: &Value) -> Option<String> {
     let text = match value {
         Value::Number(number) => number.to_string(),
@@ -333,7 +337,7 @@ fn plain_number(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// One line for each task: its id, `x` if ticked, its parent, its dependencies, its title.
+    /// One line for each task: its id, `x` if it is ticked, its parent, its dependencies, its title.
     fn shown(text: &str, is_json: bool) -> Vec<String> {
         let list = read(text, is_json).expect("a list");
         let line = |task: &Task| {

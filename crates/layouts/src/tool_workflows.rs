@@ -1,39 +1,42 @@
-//! Requests for workflows that a layout's own files define, and the answers. Reads nothing itself.
+//! Requests for workflows that are defined in a layout's own files, and the answers. Reads no files.
 
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::tree::Tree;
 use model::workflow::Workflow;
 
-/// The location of a layout's own workflows: one folder each.
+/// The location of a layout's own workflows. Each workflow has a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definitions {
-    /// The folders to search, below the project's folder; the first match wins.
+    /// The folders to search, below the project's folder. The first folder that contains the workflow is
+    /// used.
     pub folders: &'static [&'static str],
-    /// The file that makes a folder a workflow.
+    /// The file by which a folder is recognised as a workflow.
     pub file: &'static str,
 }
 
-/// A request for a workflow by name.
+/// A request for a workflow with this name.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub name: &'a str,
-    /// The session's target; a definition may depend on it.
+    /// The target of the session. The definition may depend on it.
     pub target: Option<&'a str>,
-    /// The part of the project read so far, including missing files; paths are relative to its folder.
+    /// The part of the project that was read so far, and the paths that are missing. Paths are relative to
+    /// the project's folder.
     pub tree: &'a Tree,
 }
 
 /// A layout's answer about a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Defined {
-    /// These files must be read first. Missing files stay out of the tree.
+    /// These files must be read before the answer is known. A file that does not exist must be recorded as
+    /// missing.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),
     /// There is no workflow with this name.
     Unknown,
-    /// The workflow's phases depend on the session's target, and the given target does not define them.
+    /// The phases depend on the target of the session, and the given target does not define them.
     NeedsTarget(Problem),
-    /// The workflow is unusable, with one line per reason.
+    /// The workflow cannot be used. Each problem is one reason.
     Refused(Vec<Problem>),
 }

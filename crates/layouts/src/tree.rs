@@ -1,4 +1,4 @@
-//! A folder as the engine found it: names, and the content of small files.
+//! The content of a folder as the engine found it: the names, and the content of small files.
 
 use crate::problem::Why;
 use jiff::Timestamp;
@@ -10,15 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Entry {
     Folder,
     File(Vec<u8>),
-    /// The file exists and is not empty, but its content was not requested.
+    /// The file exists and is not empty. Its content was not requested.
     Unread {
         size: u64,
     },
-    /// The file is unreadable, for this reason: too large, no permission, a link that leads outside.
+    /// The file cannot be read. The text is the reason: too large, no permission, a link that leads outside.
     Unusable(String),
 }
 
-/// The entries of a folder, by path relative to the folder of a session, with `/` as the separator.
+/// The entries of a session's folder by their paths. Paths are relative to that folder, with `/` as the
+/// separator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
@@ -39,7 +40,7 @@ impl Tree {
         self.entries.remove(path);
     }
 
-    /// Removes a folder with its contents.
+    /// Removes a folder with everything in it.
     pub fn remove_folder(&mut self, path: &str) {
         let is_below = |entry: &str| {
             entry.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -48,7 +49,7 @@ impl Tree {
         self.modified.retain(|entry, _| !is_below(entry));
     }
 
-    /// Removes a file that was known to exist.
+    /// Removes a file that existed before.
     pub fn take_away(&mut self, path: impl Into<String>) {
         let path = path.into();
         self.entries.remove(&path);
@@ -63,7 +64,7 @@ impl Tree {
         self.taken.iter().map(String::as_str)
     }
 
-    /// Records that somebody looked for a path, and that it is missing.
+    /// Records that a path is missing.
     pub fn set_absent(&mut self, path: impl Into<String>) {
         self.absent.insert(path.into());
     }
@@ -72,22 +73,22 @@ impl Tree {
         self.absent.contains(path)
     }
 
-    /// True for a path that somebody looked for, whether it exists or not.
+    /// True if it is known whether this path exists.
     pub fn is_asked(&self, path: &str) -> bool {
         self.is_absent(path) || self.get(path).is_some()
     }
 
-    /// Records that a folder has more entries than are read; keeps the first such folder.
+    /// Records that not all entries of a folder were read. Only the first such folder is recorded.
     pub fn cut_at(&mut self, folder: impl Into<String>) {
         self.cut.get_or_insert(folder.into());
     }
 
-    /// The first folder that was not read completely.
+    /// The first folder of which not all entries were read.
     pub fn cut(&self) -> Option<&str> {
         self.cut.as_deref()
     }
 
-    /// The tree with one folder moved.
+    /// The tree after one folder was moved.
     #[must_use]
     pub fn moved(self, from: &str, to: &str) -> Self {
         let place = |path: String| match path.strip_prefix(from) {
@@ -98,7 +99,7 @@ impl Tree {
         self.with_paths(place)
     }
 
-    /// The tree with every path mapped.
+    /// The tree, with every path replaced by the result of `place`.
     #[must_use]
     pub fn with_paths(self, place: impl Fn(String) -> String) -> Self {
         Self {
@@ -121,7 +122,7 @@ impl Tree {
         self.modified.get(path).copied()
     }
 
-    /// When the first and the last file in the tree were written, if known.
+    /// The times at which the oldest and the newest file in the tree were written, if known.
     pub fn written(&self) -> Option<(Timestamp, Timestamp)> {
         Some((*self.modified.values().min()?, *self.modified.values().max()?))
     }
@@ -131,7 +132,8 @@ impl Tree {
         self.root = Some(root.trim_end_matches('/').to_owned());
     }
 
-    /// A foreign path, normalised and relative to the tree's folder. `None` if it leads outside.
+    /// A path from another tool's file, made relative to the tree's folder. `None` if it leads out of that
+    /// folder.
     pub fn below(&self, path: &str) -> Option<String> {
         let inside = match (path.starts_with('/'), &self.root) {
             (false, _) => path,
@@ -149,7 +151,7 @@ impl Tree {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// Sets the machine's time zone, for times without a zone.
+    /// Sets the time zone of the machine, which applies to times without a zone.
     pub fn set_zone(&mut self, zone: TimeZone) {
         self.zone = Some(zone);
     }
@@ -158,7 +160,7 @@ impl Tree {
         self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
-    /// A file's content, if it was read.
+    /// The content of a file, if it was read.
     pub fn content(&self, path: &str) -> Option<&[u8]> {
         match self.get(path) {
             Some(Entry::File(content)) => Some(content),
@@ -166,7 +168,7 @@ impl Tree {
         }
     }
 
-    /// Paths of files, in order.
+    /// The paths of all files, in order.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.entries
             .iter()
@@ -174,7 +176,7 @@ impl Tree {
             .map(|(path, _)| path.as_str())
     }
 
-    /// All paths that somebody looked for, whether they exist or not.
+    /// All paths that are known to exist or to be missing.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().chain(&self.absent).map(String::as_str)
     }
@@ -183,7 +185,7 @@ impl Tree {
         self.entries.get(path)
     }
 
-    /// True for a file with content; an empty file proves nothing.
+    /// True for a file with content. An empty file proves nothing.
     pub fn has_file(&self, path: &str) -> bool {
         match self.get(path) {
             Some(Entry::File(content)) => !content.is_empty(),
@@ -196,12 +198,12 @@ impl Tree {
         matches!(self.get(path), Some(Entry::Folder))
     }
 
-    /// True for an entry that exists but is unreadable.
+    /// True for an entry that exists but cannot be read.
     pub fn is_unusable(&self, path: &str) -> bool {
         matches!(self.get(path), Some(Entry::Unusable(_)))
     }
 
-    /// Why a missing file may exist after all: its folder is unreadable, for this reason.
+    /// The reason why a missing file may exist after all: its folder cannot be read.
     pub fn why_hidden(&self, path: &str) -> Option<Why> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self.get(folder) {
@@ -210,7 +212,7 @@ impl Tree {
         }
     }
 
-    /// Unreadable paths, with reasons.
+    /// The paths that cannot be read, each with the reason.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().filter_map(|(path, entry)| match entry {
             Entry::Unusable(why) => Some((path.as_str(), why.as_str())),
@@ -238,7 +240,7 @@ impl Tree {
     }
 }
 
-/// A number of at least 1 in canonical form; `+3` and `01` do not count as numbers.
+/// A number of at least 1 in its usual form. `+3` and `01` are not numbers here.
 fn counted(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number > 0 && number.to_string() == text).then_some(number)

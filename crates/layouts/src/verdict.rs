@@ -1,6 +1,6 @@
 //! Classifies a file: external edit, leftover of a crash, damage, or another session's part of a shared file.
-//! A verdict follows from our last write, the current content and pending writes alone: bytes and hashes are
-//! compared, never times, and no file is read.
+//! The verdict follows only from leftoff's last write, the current content, and pending writes. Bytes and
+//! hashes are compared, never times, and no file is read here.
 
 mod backup;
 pub mod backup_record;
@@ -13,60 +13,63 @@ pub use backup::{Late, changed_backup, late, others_backup};
 pub use backup_record::FileId;
 pub use what_is_known::{Evidence, Noted, Own, Put, Role, There, Wrote};
 
-/// The state of a file relative to our last write.
+/// The state of a file, compared with leftoff's last write to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState {
     Same,
-    /// The file has an earlier version of ours, because a write did not finish. It must be rewritten.
+    /// The file has an earlier version of leftoff's, because a write did not finish. The file must be written
+    /// again.
     Leftover,
     Missing,
-    /// The file is in a place that the session has left; the session's files are elsewhere now.
+    /// The file is in a place that the session has left. The session's files are in another place now.
     Moved,
-    /// The file cannot be opened, is too large, or is not a file: its content is unknown, and it is left
-    /// alone.
+    /// The file cannot be opened, is too large, or is not a regular file. Its content is unknown, and it
+    /// stays as it is.
     Unreadable,
-    /// Somebody left the file empty or unreadable, which is not an edit.
+    /// Somebody left the file empty or unreadable. This is not adopted as an edit.
     Damaged,
-    /// The file with a part of the session was never readable: its content is unknown, and it is left alone.
+    /// The file contains a part of the session, and leftoff has never been able to read it. It stays as it
+    /// is.
     NeverRead,
     Edited,
-    /// The file is shared, and only other sessions' parts have changed.
+    /// Several sessions share the file, and only other sessions' parts have changed.
     OfOthers,
-    /// The file is shared, and a write of this session's part did not finish.
+    /// Several sessions share the file, and a write of this session's part did not finish.
     Behind,
 }
 
-/// An edit that is no longer in any file.
+/// An edit that no file contains any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplacedEdit {
     pub bytes: Vec<u8>,
-    /// The content that the writer of the edit started from.
+    /// The content of the file before the edit.
     pub before: Vec<u8>,
 }
 
-/// The bytes that count as the file's content.
+/// The bytes that are taken as the content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
     There,
-    /// The edit in the waiting file counts: our write replaced it without knowing of it.
+    /// The edit in the waiting file. leftoff's write replaced the edit without knowing it.
     Replaced,
 }
 
-/// The version to which an edit is compared.
+/// The version with which an edit is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     Written,
-    /// The version before our last write, which had not arrived when the edit was made.
+    /// The version before leftoff's last write. That write had not reached the file when the edit was made.
     Previous,
 }
 
-/// The handling of the waiting file.
+/// The step that finishes a write. leftoff prepares a write in the waiting file beside the file; afterwards
+/// the waiting file contains the content that the write replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waiting {
     Nothing,
     Remove,
     BecomesBackup,
-    /// An edit that the session of this id must adopt.
+    /// The waiting file contains an edit, which the session with this id must adopt.
     TakeIn(String),
 }
 
@@ -75,7 +78,7 @@ pub struct Verdict {
     pub state: FileState,
     pub counts: Counts,
     pub base: Base,
-    /// Edits that are in no file any more, older ones first.
+    /// Edits that no file contains any more, in the order in which they were made.
     pub displaced: Vec<DisplacedEdit>,
     pub waiting: Waiting,
 }
@@ -92,7 +95,7 @@ impl Verdict {
     }
 }
 
-/// Judges one file.
+/// Returns the verdict on one file.
 pub fn verdict(evidence: &Evidence<'_>, own: &dyn Own) -> Verdict {
     let Some(wrote) = evidence.wrote else { return Verdict::of(state_of_new(evidence, own)) };
     if let Role::Marker { is_on } = evidence.role {
@@ -116,7 +119,8 @@ pub fn verdict(evidence: &Evidence<'_>, own: &dyn Own) -> Verdict {
     }
 }
 
-/// Decides what to do with the waiting file. The evidence says what leftoff wrote.
+/// The step that must be done with the waiting file, according to the record of leftoff's writes in the
+/// evidence.
 pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
     let Some(wrote) = evidence.wrote else { return Waiting::Nothing };
     match beside(evidence, &wrote) {
@@ -124,7 +128,7 @@ pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
         Beside::Ours => Waiting::Remove,
         Beside::VersionBefore => Waiting::BecomesBackup,
         Beside::Replaced { by, .. } | Beside::KnownInPart { by, .. } => Waiting::TakeIn(by.to_owned()),
-        // Our own bytes, cut off while they were written, or left by a crash before the exchange.
+        // leftoff's own bytes. A crash left them, while they were written or before they replaced the file.
         Beside::Unknown(bytes) if hash(bytes) == wrote.hash || wrote.body.starts_with(bytes) => {
             Waiting::Remove
         }
@@ -137,19 +141,19 @@ pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside<'a> {
     Nothing,
-    /// Our new version, about to be exchanged, or left by a crash before that.
+    /// leftoff's new version. It is about to replace the file, or a crash left it before that.
     Ours,
-    /// The version before our write.
+    /// The version that the file had before leftoff's write.
     VersionBefore,
-    /// Somebody's edit, which this session's write replaced. `is_edited_since` is true if the file has
-    /// changed since then.
+    /// An edit that the write of a session replaced. `is_edited_since` is true if the file has changed since
+    /// that write.
     Replaced {
         by: &'a str,
         bytes: &'a [u8],
         is_edited_since: bool,
     },
-    /// Content of a shared file, which this session's write replaced. The session has adopted its own part of
-    /// the content; lines of other sessions may be in no other file.
+    /// Content of a shared file, which a session's write replaced. That session has adopted its own part of
+    /// the content, but lines of other sessions may be in no other file.
     KnownInPart {
         by: &'a str,
         bytes: &'a [u8],
@@ -175,16 +179,17 @@ fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
     }
     match (wrote.earlier.contains(&own), evidence.role) {
         (false, _) => Beside::Replaced { by: put.by, bytes, is_edited_since },
-        // Somebody who edited the file after our write has seen that the other lines are missing.
+        // Somebody who edited the file after leftoff's write has seen that the other lines are missing, so
+        // they need not be restored.
         (true, Role::Shared) if !is_edited_since => Beside::KnownInPart { by: put.by, bytes },
-        // The edit is adopted, and about to become the backup.
+        // The edit was adopted, and this content is about to become the backup.
         (true, Role::State | Role::Part | Role::Shared | Role::Initial | Role::Marker { .. }) => {
             Beside::VersionBefore
         }
     }
 }
 
-/// The edit that our write replaced, if nobody has changed the file since then.
+/// The edit that leftoff's write replaced, unless somebody has changed the file since then.
 fn replaced_edit<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Option<&'a [u8]> {
     match beside(evidence, wrote) {
         Beside::Replaced { by, bytes, is_edited_since: false } if by == evidence.session => Some(bytes),
@@ -223,7 +228,7 @@ fn state_of_new(evidence: &Evidence<'_>, own: &dyn Own) -> FileState {
     }
 }
 
-/// A file that leftoff wrote, with its waiting file and the content that counts.
+/// A file that leftoff wrote, with its waiting file and the content that is taken as its own.
 struct Judged<'a> {
     evidence: &'a Evidence<'a>,
     wrote: Wrote<'a>,
@@ -234,7 +239,7 @@ struct Judged<'a> {
 
 impl Judged<'_> {
     fn state(&self) -> (FileState, Base) {
-        // By now, another session of the same name may be in the old place.
+        // Another session of the same name may be in the old place by now.
         if self.evidence.is_left {
             return (FileState::Moved, Base::Written);
         }
@@ -253,8 +258,8 @@ impl Judged<'_> {
         }
         let is_early = self.is_on_its_way();
         let base = if is_early { Base::Previous } else { Base::Written };
-        // This content was adopted before our write was decided, so it is not an edit: our write will replace
-        // it.
+        // This content was adopted before leftoff's write was decided, so it is not a new edit. The write
+        // will replace it.
         if is_early && bytes == self.wrote.previous {
             return (FileState::Leftover, Base::Written);
         }
@@ -278,15 +283,15 @@ impl Judged<'_> {
         self.own.part(one).is_some_and(|one| Some(one) == self.own.part(other))
     }
 
-    /// True if our last write has not arrived, and must still replace older content.
+    /// True if leftoff's last write has not reached the file, and must still replace older content.
     fn is_on_its_way(&self) -> bool {
         !self.wrote.confirmed && !self.wrote.previous.is_empty() && !self.has_arrived()
     }
 
-    /// True if our bytes have reached the file, although the row does not confirm it: the content that they
-    /// replaced waits beside the file, or is in the backup. Only our last write counts. A backup with the
-    /// previous content proves nothing, because another session's write of a shared file, or an earlier write
-    /// of ours, can have left it.
+    /// True if leftoff's last write has reached the file, although the row does not confirm it. The content
+    /// that the write replaced proves this: it is in the waiting file or has become the backup. A backup that
+    /// only has the same content proves nothing, because another session's write of a shared file, or an
+    /// earlier write, can have left it.
     fn has_arrived(&self) -> bool {
         let put = self.evidence.put.filter(|put| put.is_this && put.by == self.evidence.session);
         match self.beside {
@@ -301,7 +306,7 @@ impl Judged<'_> {
         }
     }
 
-    /// True if the backup has this content, and is another file than the backup in the journal.
+    /// True if the backup has this content, and is not the file that the journal records as the backup.
     fn became_backup(&self, expected: &str) -> bool {
         let is_new = self.evidence.noted.is_none_or(|noted| noted.is_same_file == Some(false));
         is_new && self.evidence.backup.is_some_and(|backup| hash(backup) == expected)
@@ -311,7 +316,7 @@ impl Judged<'_> {
         self.evidence.role == Role::Shared
     }
 
-    /// Edits that were replaced, or made to the backup, and that no later version contains.
+    /// Edits that were replaced, or were made to the backup, and that no later version contains.
     fn displaced(&self) -> Vec<DisplacedEdit> {
         let had_one_before =
             !self.wrote.previous.is_empty() || (self.is_shared() && !self.wrote.earlier.is_empty());
@@ -322,8 +327,8 @@ impl Judged<'_> {
         if displaced.is_empty() { self.late_edit().into_iter().collect() } else { displaced }
     }
 
-    /// The edit in the waiting file. An edit that another session's write replaced is left to that session to
-    /// adopt, because only that session knows what was in the file before.
+    /// The edit in the waiting file, if this session must adopt it. An edit that another session's write
+    /// replaced is left to that session, because only that session knows the previous content of the file.
     fn replaced_edit(&self) -> Option<&[u8]> {
         match self.beside {
             Beside::Replaced { by, bytes, is_edited_since: true } | Beside::KnownInPart { by, bytes }
@@ -342,17 +347,17 @@ impl Judged<'_> {
         }
     }
 
-    /// The backup, if somebody who still had it open wrote to it. The backup of a shared file is ignored,
-    /// because it may be any session's.
+    /// The backup, if a program that still had the file open wrote to it. The backup of a shared file is
+    /// ignored, because it may belong to any session.
     fn written_on(&self) -> Option<&[u8]> {
         let is_same_file = self.evidence.noted.is_some_and(|noted| noted.is_same_file == Some(true));
         let bytes = changed_backup(self.evidence).filter(|_| is_same_file && !self.is_shared())?;
         Some(bytes).filter(|bytes| self.own.is_whole(bytes) && !self.wrote.is_ours(bytes))
     }
 
-    /// The version to which the edit in the waiting file is compared.
+    /// The version with which the edit in the waiting file is compared.
     fn before_waiting(&self) -> Vec<u8> {
-        // Everything in the file that differs from our write, except for the session's own part, was changed
+        // Apart from the session's own part, every difference between the file and leftoff's write existed
         // before that write.
         if let (Beside::KnownInPart { bytes, .. }, There::Bytes(there)) = (self.beside, self.evidence.there) {
             return self.own.onto(&[], &self.own.part(bytes).unwrap_or_default(), there);
@@ -362,7 +367,7 @@ impl Judged<'_> {
         before.unwrap_or_default().to_vec()
     }
 
-    /// Lines added to the backup of a shared file, as an edit of the version that leftoff knows.
+    /// Lines that were added to the backup of a shared file, as an edit of the version that leftoff knows.
     fn late_edit(&self) -> Option<DisplacedEdit> {
         let late = late(self.evidence)?;
         let there = match self.counted {

@@ -1,5 +1,5 @@
-//! Reads YAML, and edits it in place: untouched parts keep every byte, including comments and key order.
-//! Knows no keys. An edit that would change anything else is refused.
+//! Reads YAML, and edits it in place, so that unchanged parts keep every byte, including comments and the
+//! order of keys. Knows no particular keys. An edit that would change anything else is refused.
 
 mod merge;
 mod node;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     Key(&'a str),
-    /// An entry of a list by its index, from 0.
+    /// An entry of a list, identified by its index from 0.
     At(usize),
 }
 
@@ -27,11 +27,11 @@ pub struct Document {
     text: String,
     root: Node,
     warnings: Vec<String>,
-    /// True if the file begins with a byte order mark, which is then preserved.
+    /// True if the file begins with a byte order mark, which is then kept.
     has_mark: bool,
 }
 
-/// Parses a mapping, and returns warnings about it; on failure, says why.
+/// Parses a mapping, and returns warnings about it. The error says why the text is not a mapping.
 pub fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let document = Document::parse(bytes)?;
     let fields = document.fields();
@@ -54,7 +54,7 @@ impl Document {
         }
     }
 
-    /// Warnings about duplicate keys, tags and aliases, which another reader may read differently.
+    /// Warnings about duplicate keys, tags and aliases, because another program may read them differently.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -71,7 +71,7 @@ impl Document {
         rest.is_empty().then(|| node.value())
     }
 
-    /// Sets a value, creating mappings on the way. An equal value is left alone.
+    /// Sets a value. Missing mappings on the path are created. A value that is already equal is not written.
     pub fn set(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let now = self.get(path);
         let is_redacted = hides_a_secret(value) && now.is_some();
@@ -87,7 +87,7 @@ impl Document {
         self.accept(edited, path, value, false)
     }
 
-    /// Appends a value to a list, creating the list if needed.
+    /// Appends a value to a list. A missing list is created.
     pub fn push(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let (entry, node, rest) = self.find(path);
         if !rest.is_empty() {
@@ -105,7 +105,7 @@ impl Document {
         self.accept(edited, path, value, true)
     }
 
-    /// Removes an entry from a list, with its comments; removing the last one leaves an empty list.
+    /// Removes an entry from a list, with its comments. If it was the only entry, an empty list stays.
     pub fn remove(&mut self, path: &[Step<'_>], place: usize) -> Result<(), String> {
         let (entry, node, rest) = self.find(path);
         let NodeKind::Sequence { values, is_flow } = &node.kind else {
@@ -138,13 +138,13 @@ impl Document {
         format!("{mark}{}", self.text).into_bytes()
     }
 
-    /// The deepest node on a path that exists, with its entry, and the steps that do not exist.
+    /// The deepest node on a path that exists, its entry, and the steps after it that do not exist.
     fn find<'a, 'p>(&'a self, path: &'p [Step<'p>]) -> (Option<&'a Entry>, &'a Node, &'p [Step<'p>]) {
         let (mut entry, mut node, mut rest) = (None, &self.root, path);
         while let Some((step, deeper)) = rest.split_first() {
             match (step, &node.kind) {
                 (Step::Key(key), NodeKind::Mapping { entries, .. }) => {
-                    // The last of duplicate keys counts.
+                    // The last of several equal keys is used.
                     let Some(found) = entries.iter().rfind(|found| found.key == *key) else { break };
                     (entry, node) = (Some(found), &found.value);
                 }
@@ -159,7 +159,7 @@ impl Document {
         (entry, node, rest)
     }
 
-    /// Accepts an edited text if it has the intended content and nothing else has changed.
+    /// Accepts an edited text if it has the expected content and nothing else has changed.
     fn accept(
         &mut self,
         text: String,
@@ -190,7 +190,7 @@ impl Document {
         let Some(entry) = entry.filter(|_| node.is_nothing()) else {
             return Err("it already has another value".to_owned());
         };
-        // The comment of `key: [] # why` stays, above the first entry.
+        // The comment in `key: [] # why` stays, above the first entry.
         let head = format!("{}{}", self.text[..start].trim_end_matches(' '), &self.text[end..]);
         let at = after_block(&head, entry.key_end, entry.column);
         let step = entry.column + self.step();
@@ -204,7 +204,7 @@ impl Document {
         Ok(self.inserted(&head, at, &lines))
     }
 
-    /// The range of a value that can be replaced on its line.
+    /// The range of a value that can be replaced on its own line.
     fn place_of(&self, entry: Option<&Entry>, node: &Node) -> Option<(usize, usize)> {
         match &node.kind {
             NodeKind::Scalar { is_block: true, .. } => {
@@ -272,18 +272,18 @@ impl Document {
         Ok(self.inserted(&self.text, at, &block_item(value, dash)))
     }
 
-    /// Inserts whole lines at the start of a line, with the document's line endings.
+    /// Inserts whole lines before a line, with the line endings of the document.
     fn inserted(&self, text: &str, at: usize, lines: &str) -> String {
         let is_windows = self.text.contains("\r\n");
         let ending = if is_windows { "\r\n" } else { "\n" };
         let lines = if is_windows { lines.replace('\n', "\r\n") } else { lines.to_owned() };
         let before = if text[..at].is_empty() || text[..at].ends_with('\n') { "" } else { ending };
-        // A document without a final line ending gets none.
+        // If the document has no line ending at its end, none is added there.
         let lines = if before.is_empty() { &lines } else { lines.trim_end_matches(['\n', '\r']) };
         format!("{}{before}{lines}{}", &text[..at], &text[at..])
     }
 
-    /// The number of spaces by which a level is indented.
+    /// The number of spaces by which one level is indented.
     fn step(&self) -> usize {
         let NodeKind::Mapping { entries, .. } = &self.root.kind else { return 2 };
         let inner = entries.iter().find_map(|entry| match &entry.value.kind {
@@ -303,7 +303,7 @@ fn nested(deeper: &[Step<'_>], value: &Value) -> Result<Value, String> {
     })
 }
 
-/// Applies an edit to values, which gives the expected content of the edited text.
+/// Applies an edit to the values. The result is the expected content of the edited text.
 fn put(target: &mut Value, path: &[Step<'_>], value: &Value, is_pushed: bool) {
     let Some((step, deeper)) = path.split_first() else {
         match target {
@@ -342,7 +342,7 @@ fn inline_after_colon(value: &Value) -> String {
     format!(": {}", inline(value))
 }
 
-/// The start of the line after a block, to which comments with deeper indentation belong.
+/// The start of the line after a block. Comments with deeper indentation belong to the block.
 fn after_block(text: &str, end: usize, column: usize) -> usize {
     let mut at = line_after(text, end);
     while at < text.len() {

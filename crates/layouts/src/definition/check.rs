@@ -1,4 +1,4 @@
-//! The checks of a phase's gate, one function per kind. Runs and compiles nothing.
+//! Reads the checks of a phase's gate, with one function per kind of check. Runs and compiles nothing.
 
 use super::duration;
 use super::lines::Place;
@@ -11,12 +11,12 @@ use model::workflow::{CheckDefinition, CheckKind};
 pub(super) const COMMON_KEYS: &[&str] = &["id", "kind", "help"];
 const DEFAULT_TIMEOUT_SECONDS: u64 = 10 * 60;
 
-/// A check, and the position of the text that the engine compiles or runs.
+/// A check, and the position of the text in it that the engine compiles or runs.
 type KindAndPlace = (CheckKind, Option<Place>);
 
 pub(super) struct CheckSchema {
     pub(super) name: &'static str,
-    /// The keys of this kind of check, in addition to the common ones.
+    /// The keys that a check of this kind has in addition to the common keys.
     pub(super) keys: &'static [&'static str],
     read: fn(&mut Report, &Section) -> Found<KindAndPlace>,
 }
@@ -33,7 +33,7 @@ pub(super) const KINDS: &[CheckSchema] = &[
 pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinition, Option<Place>)> {
     let id = section.required_name(report, "id");
     let help = section.owned_prose(report, "help");
-    // The allowed keys depend on the kind, so a check without a kind is not read any further.
+    // The allowed keys depend on the kind. Without a kind, the rest of the check cannot be read.
     let kind = kind_of(report, &section)?;
     let section = section.called(format!("a check of kind '{}'", kind.name));
     refuse_foreign_keys(report, kind, &section);
@@ -55,7 +55,8 @@ fn kind_of(report: &mut Report, section: &Section) -> Found<&'static CheckSchema
     Err(report.add_unknown(word.offset, "kind of check", word.text, &names, hint))
 }
 
-/// Reports keys that belong to another kind of check: the kind is more likely wrong than the key.
+/// Reports keys that belong to another kind of check, because the author more likely chose the wrong kind
+/// than the wrong key.
 fn refuse_foreign_keys(report: &mut Report, kind: &CheckSchema, section: &Section) {
     let known: Vec<&str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
     let keys_here = format!("the keys of {}: {}", section.what, known.join(", "));
@@ -80,7 +81,7 @@ fn refuse_foreign_keys(report: &mut Report, kind: &CheckSchema, section: &Sectio
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stale {
     Ok,
-    /// From the workflow's second run on.
+    /// In every run of the workflow but the first.
     LaterRuns,
 }
 
@@ -118,7 +119,7 @@ fn command(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     Ok((kind, Some(report.place(run.offset))))
 }
 
-/// A git check without conditions would always pass, so `clean` is required.
+/// `clean` is required, because a git check without a condition would always pass.
 fn git(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     let clean = section.boolean(report, "clean")?;
     let clean = clean.ok_or_else(|| section.missing(report, "clean"))?;

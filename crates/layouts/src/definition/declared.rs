@@ -1,4 +1,4 @@
-//! Declarations of values: a phase's evidence, a session's custom fields.
+//! Reads declarations of values: the evidence of a phase, and the custom fields of a session.
 
 use super::mistake::{Found, Report, Reported};
 use super::section::Section;
@@ -30,7 +30,7 @@ pub(super) fn fields(report: &mut Report, root: &Section) -> Found<BTreeMap<Stri
     Ok(fields.into_iter().map(|(name, field)| (name.into(), field)).collect())
 }
 
-/// Reads the type of a piece of evidence, whether it is required, and its description.
+/// The type of a piece of evidence, true if the evidence is required, and its description.
 fn evidence_entry(report: &mut Report, section: &Section) -> Found<(ValueType, bool, Option<String>)> {
     section.refuse_unknown_keys(report, EVIDENCE_KEYS);
     let value_type = value_type(report, section);
@@ -43,7 +43,7 @@ fn field(report: &mut Report, section: &Section) -> Found<FieldDefinition> {
     section.refuse_unknown_keys(report, FIELD_KEYS);
     let value_type = value_type(report, section);
     let describe = section.owned_prose(report, "describe");
-    // Without a type the values cannot be checked.
+    // Values cannot be checked if their type is unknown.
     let value_type = value_type?;
     let one_of = one_of(report, section, value_type);
     let default = default(report, section, value_type, one_of.as_deref().unwrap_or(&[]));

@@ -1,12 +1,13 @@
-//! Durations as people write them: "30s", "10m", "24h", "7d". A whole number of one unit.
+//! Reads durations such as "30s", "10m", "24h" and "7d": a whole number and one unit.
 
 use super::mistake::{Found, Report, quoted};
 use super::section::Section;
 
-/// Ten years: anything longer is surely a mistake, and could overflow a calendar.
+/// The longest accepted duration, ten years. A longer one is certainly a mistake, and could exceed the range
+/// of dates.
 const LONGEST_SECONDS: u64 = 3650 * 24 * 60 * 60;
 
-/// The duration in seconds, never 0.
+/// The duration at a key, in seconds; never 0. `None` if the key is missing.
 pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<Option<u64>> {
     let Some(text) = section.string(report, key)? else {
         return Ok(None);
@@ -26,7 +27,8 @@ pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<O
     }
 }
 
-/// The seconds in "30s", "10m", "24h", "7d". Saturates, so that an overflow is reported as too long.
+/// The number of seconds in a duration such as "30s", "10m", "24h" or "7d". A number that is too large
+/// becomes the largest possible one, which is then reported as too long.
 pub fn seconds(text: &str) -> Option<u64> {
     let unit = text.chars().next_back()?;
     let seconds_of_unit = match unit {

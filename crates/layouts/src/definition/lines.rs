@@ -1,23 +1,25 @@
-//! Source positions of strings that are compiled later. Stores positions, not meanings.
+//! Source positions of the strings in a definition that are compiled later.
 
 use model::id::Name;
 use std::collections::BTreeMap;
 
-/// A line and a column, both from 1; columns count characters.
+/// A line and a column. Both start at 1, and columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub line: usize,
     pub column: usize,
 }
 
-/// Finds the source of an expression or a pattern that did not compile.
+/// The positions of the expressions and patterns in a definition, needed for messages about those that cannot
+/// be compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {
     phases: BTreeMap<Name, PhaseLines>,
 }
 
 impl Lines {
-    /// The position of a check's `expr`, `matches` or `run`, or else of its `kind`.
+    /// The position of a check's `expr`, `matches` or `run`. If the check has none of these keys, the
+    /// position of its `kind`.
     pub fn of_check(&self, phase: &Name, check: &Name) -> Option<Place> {
         self.phases.get(phase)?.checks.get(check).copied()
     }

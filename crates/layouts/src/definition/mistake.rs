@@ -1,14 +1,14 @@
-//! Mistakes in a definition, with their positions. Collects them; never decides what a mistake is.
+//! Collects the mistakes in a definition, with their positions. Other modules decide what is a mistake.
 
 use super::lines::Place;
 use model::nearest_name::nearest;
 use serde::Serialize;
 use std::fmt;
 
-/// Maximum length of quoted text in a message.
+/// The maximum length of quoted text in a message.
 const LONGEST_QUOTE: usize = 60;
 
-/// One mistake, with line and column (both from 1; columns count characters).
+/// One mistake in a definition. Line and column start at 1, and columns count characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     pub line: usize,
@@ -23,10 +23,11 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A value that was read, or proof that the reason for its absence was reported.
+/// A value that was read, or the proof that its absence was reported.
 pub(super) type Found<T> = Result<T, Reported>;
 
-/// Proof that a mistake was reported. Only `Report` creates one, so a reader cannot give up without a reason.
+/// The proof that a mistake was reported. Only `Report` creates one, so a function that fails to read a value
+/// must have reported why.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reported(());
 
@@ -49,7 +50,7 @@ impl<'text> Report<'text> {
         self.mistakes
     }
 
-    /// Reports a mistake; `offset` is a byte offset into the text.
+    /// Reports a mistake. `offset` is the byte offset of the mistake in the text.
     pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Reported {
         self.push(offset, message.into(), None)
     }
@@ -63,7 +64,7 @@ impl<'text> Report<'text> {
         self.push(offset, message.into(), Some(hint.into()))
     }
 
-    /// Reports an unknown word; `kind` is what was expected ("key", "kind of check").
+    /// Reports an unknown word. `kind` names what was expected, such as "key" or "kind of check".
     pub(super) fn add_unknown(
         &mut self,
         offset: usize,
@@ -92,7 +93,8 @@ impl<'text> Report<'text> {
     }
 }
 
-/// Text from the definition, safe for a message: control characters are escaped, long text is cut.
+/// Text from the definition, prepared for a message: control characters are escaped, and long text is
+/// shortened.
 pub(super) fn quoted(text: &str) -> String {
     let mut shown: String =
         text.chars()
@@ -107,8 +109,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{shown}'")
 }
 
-/// True for control characters, and for those that reorder visible text: people judge a command by its
-/// appearance.
+/// True for control characters, and for characters that change the order of visible text. They would hide the
+/// true meaning of a command from a person who reads it.
 pub(super) fn is_unprintable(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! Paths in a definition. Only paths inside the session's workspace are accepted.
+//! Reads paths in a definition. Only paths inside the session's workspace are accepted.
 
 use super::mistake::{Found, Report, is_unprintable, quoted};
 use super::section::Text;

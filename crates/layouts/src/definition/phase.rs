@@ -43,7 +43,7 @@ pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseD
     Ok((phases, lines))
 }
 
-/// The ids of all phases as written, for references. Reports nothing.
+/// The ids of all phases as written, so that references can be checked. Reports nothing.
 pub(super) fn ids<'a>(root: &Section<'a>) -> Vec<&'a str> {
     let Some(DeValue::Array(phases)) = root.value("phase").map(Spanned::get_ref) else {
         return Vec::new();
@@ -122,7 +122,7 @@ fn the_one_before(ids: &[Option<Text>], position: usize) -> Vec<Name> {
     valid_names(before)
 }
 
-/// The valid ids; an invalid one is reported at its own position.
+/// The valid ids. An invalid id is left out here, because it is reported at its own position.
 fn valid_names<'a>(ids: impl IntoIterator<Item = Text<'a>>) -> Vec<Name> {
     ids.into_iter().filter_map(|id| Name::parse(id.text).ok()).collect()
 }
@@ -189,8 +189,8 @@ fn checks(report: &mut Report, section: &Section) -> Found<(Vec<CheckDefinition>
     Ok((checks, lines))
 }
 
-/// Reports ids that are used twice. Case is ignored: ids become file names, and some file systems ignore
-/// case.
+/// Reports ids that are used twice. Upper and lower case count as the same, because ids become file names,
+/// and some file systems ignore case.
 fn refuse_repeats(report: &mut Report, what: &str, ids: &[Option<Text>]) -> Found<()> {
     let mut reported: Option<Reported> = None;
     for (position, id) in ids.iter().enumerate() {

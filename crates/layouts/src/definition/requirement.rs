@@ -1,4 +1,4 @@
-//! Requirements in a definition: conditions for agents to use a tool.
+//! Reads the requirements in a definition: conditions that agents must satisfy before they may use a tool.
 
 use super::mistake::{Found, Report, quoted};
 use super::phase;

@@ -1,14 +1,15 @@
-//! The JSON Schema of a definition, for editors. The reader is authoritative: a schema cannot express every
-//! rule.
+//! The JSON Schema of a definition, for editors. A schema cannot express every rule, so only the reader
+//! decides whether a definition is valid.
 
 use serde_json::{Value, json};
 
 const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+[smhd]$";
-/// Matches relative paths without '\'. Excluding '..' needs a look-ahead, which not every editor supports.
+/// A pattern for relative paths without '\'. It accepts '..', because excluding it needs a look-ahead, which
+/// some editors do not support.
 const PATH_PATTERN: &str = r"^[^/\\][^\\]*$";
 
-/// The schema of a definition, as of draft 2020-12.
+/// The JSON Schema of a definition, in the version of draft 2020-12.
 pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-//! A table of the definition with typed access to its keys. Knows no particular key.
+//! One table of a definition, and functions that read its keys by type. Does not know which keys exist.
 
 use super::mistake::{Found, Report, Reported, is_unprintable, quoted};
 use super::value;
@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
 }
 
 pub(super) struct Section<'a> {
-    /// How messages name this table: "a phase", "a check of kind 'expr'".
+    /// The name of this table in messages, such as "a phase" or "a check of kind 'expr'".
     pub(super) what: String,
     pub(super) offset: usize,
     table: &'a DeTable<'a>,
@@ -25,7 +25,8 @@ impl<'a> Section<'a> {
         Self { what: "a workflow".to_owned(), offset: 0, table }
     }
 
-    /// A table at a key; `name` is a key or an entry's name, as the author would search for it.
+    /// The table in a value. `name` is the key or the entry's name, as the author of the definition would
+    /// search for it.
     pub(super) fn of_value(
         report: &mut Report,
         what: &str,
@@ -59,7 +60,7 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// Reads any string; use `line` or `prose` for text shown to people.
+    /// Reads any string. For text that people see, use `line` or `prose`, which check it.
     pub(super) fn string(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         self.value(key).map(|value| string_of(report, &quoted(key), value)).transpose()
     }
@@ -113,7 +114,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Reads a word from a fixed list.
+    /// Reads a word that must be in a fixed list.
     pub(super) fn choice<T: Copy>(
         &self,
         report: &mut Report,
@@ -141,7 +142,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Reads an array of distinct strings.
+    /// Reads an array of strings that are all different.
     pub(super) fn strings(&self, report: &mut Report, key: &str) -> Found<Option<Vec<Text<'a>>>> {
         let Some(array) = self.array(report, key)? else {
             return Ok(None);
@@ -161,7 +162,7 @@ impl<'a> Section<'a> {
         reported.map_or(Ok(Some(texts)), Err)
     }
 
-    /// Reads an array of tables, in order; `header` is the line that starts one table.
+    /// Reads an array of tables, in order. `header` is the line that starts a table, for a hint.
     pub(super) fn tables(&self, report: &mut Report, key: &str, header: &str) -> Found<Vec<Section<'a>>> {
         let Some(value) = self.value(key) else {
             return Ok(Vec::new());
@@ -176,7 +177,7 @@ impl<'a> Section<'a> {
         sections.into_iter().collect()
     }
 
-    /// Reads the entries of a table whose keys are chosen by the author, in source order.
+    /// Reads the entries of a table whose keys the author chooses, in the order of the source.
     pub(super) fn named_tables<T>(
         &self,
         report: &mut Report,
@@ -211,7 +212,8 @@ impl<'a> Section<'a> {
 fn name_of(report: &mut Report, what: &str, text: Text) -> Found<Name> {
     Name::parse(text.text).map_err(|invalid| {
         let why = match invalid {
-            // An id allows more characters than a name, so the general message would mislead.
+            // A name allows fewer characters than an id, so the general message about ids would be wrong
+            // here.
             InvalidId::BadCharacter(bad) => {
                 format!("{bad:?} is not allowed in it; use letters, digits, '-' and '_'")
             }

@@ -1,4 +1,4 @@
-//! Every rule of a definition: text in, mistakes out.
+//! Tests of every rule of a definition: from a text to its mistakes.
 #![allow(clippy::unwrap_used, reason = "a test stops where its assumption fails")]
 
 mod gates;
@@ -10,7 +10,7 @@ mod workflow;
 
 use super::{Mistake, read};
 
-/// Expects exactly these mistakes, as (line, message), in this order.
+/// Expects exactly these mistakes, given as line and message, in this order.
 #[track_caller]
 fn check(text: &str, expected: &[(usize, &str)]) {
     let found: Vec<(usize, String)> = match read(text) {

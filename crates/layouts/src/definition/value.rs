@@ -1,4 +1,4 @@
-//! TOML values as JSON values, and their types. Never converts one type to another.
+//! Converts TOML values to JSON values of the same type, and names types.
 
 use super::mistake::{Found, Report};
 use model::workflow::ValueType;
@@ -19,7 +19,8 @@ pub(super) fn kind(value: &DeValue) -> &'static str {
     }
 }
 
-/// Converts a value to JSON, in which sessions store values; a value without a JSON form is a mistake.
+/// Converts a value to JSON, the form in which sessions store values. A value that JSON cannot express is a
+/// mistake.
 pub(super) fn json(report: &mut Report, value: &Spanned<DeValue>) -> Found<Value> {
     let offset = value.span().start;
     match value.get_ref() {
@@ -60,7 +61,8 @@ pub(super) fn fits(value_type: ValueType, value: &Value) -> bool {
     }
 }
 
-/// True for equal values. Numbers are equal in either spelling: 82, 82.0.
+/// True for equal values. Numbers are equal whether or not they are written with a fraction, such as 82 and
+/// 82.0.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.total_cmp(&right).is_eq(),

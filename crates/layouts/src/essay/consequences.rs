@@ -1,6 +1,6 @@
-//! What follows for later stages when a stage is revised: sections whose argument map was archived are
-//! redone, no field names an archived file any more, and the approval of all sections together is withdrawn.
-//! When a new run starts, everything restarts. This module only creates events.
+//! The consequences of a revised stage for later stages: sections whose argument map was archived are redone,
+//! no field names an archived file any more, and the approval of all sections together is withdrawn. A new
+//! run restarts everything. This module only creates events.
 
 use super::artifacts::argument_map;
 use super::position::Standpoint;

@@ -1,21 +1,22 @@
-//! `NaN`, `Infinity` and `-Infinity`: Python writes them as numbers, and no other reader accepts them. During
-//! an edit they become marked strings, so that they are written back unchanged; when read, they are null.
+//! Handles `NaN`, `Infinity` and `-Infinity`, which Python writes as numbers and no other reader accepts.
+//! During an edit they are strings with a mark, so that they are written back unchanged. When read, they are
+//! null.
 
 use serde_json::Value;
 
-/// The character that marks such a word, from Unicode's private use area. In a file that contains the
-/// character, no word is marked.
+/// The character that marks one of these words, from Unicode's private use area. If a file contains this
+/// character, no word in it is marked.
 const MARK: char = '\u{e0f1}';
 const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The text with every such word turned into a marked string; `None` if there are none.
+/// The text, with each of these words replaced by a marked string. `None` if the text contains none.
 pub(super) fn marked(text: &str) -> Option<String> {
     if !WORDS.iter().any(|word| text.contains(word)) || text.contains(MARK) {
         return None;
     }
     let mut found = String::with_capacity(text.len());
     let mut rest = text;
-    // A value begins after one of these characters and white space.
+    // A value follows one of these characters, possibly after white space.
     let mut before = ' ';
     while let Some(letter) = rest.chars().next() {
         let word = WORDS.iter().find(|word| matches!(before, ':' | '[' | ',') && is_value(rest, word));
@@ -35,7 +36,7 @@ pub(super) fn marked(text: &str) -> Option<String> {
     (found.len() > text.len()).then_some(found)
 }
 
-/// Restores `NaN` and the other words that JSON does not have.
+/// The text, with each marked string replaced by the word that it stands for.
 pub(super) fn unmarked(text: String) -> String {
     if !text.contains(MARK) {
         return text;
@@ -43,7 +44,7 @@ pub(super) fn unmarked(text: String) -> String {
     WORDS.iter().fold(text, |text, word| text.replace(&as_text(word), word))
 }
 
-/// A value as read: a word that is not JSON becomes null.
+/// The value as it is read: each of these words becomes null.
 pub(super) fn read(value: Value) -> Value {
     match value {
         Value::String(text) if word_of(&text).is_some() => Value::Null,
@@ -55,8 +56,7 @@ pub(super) fn read(value: Value) -> Value {
     }
 }
 
-/// The paths of `NaN` and the other words, each as a list of keys, with the word. An entry of a list has its
-/// index as the key.
+/// Each of these words, with its path as a list of keys. In a list, the index is the key.
 pub(super) fn places(value: &Value) -> Vec<(Vec<String>, &'static str)> {
     fn below(value: &Value, above: &mut Vec<String>, found: &mut Vec<(Vec<String>, &'static str)>) {
         let members: Vec<(String, &Value)> = match value {
@@ -94,8 +94,8 @@ fn is_value(rest: &str, word: &str) -> bool {
     rest.strip_prefix(word).is_some_and(|after| after.trim_start().starts_with([',', ']', '}']))
 }
 
-/// The length of a quoted string including its quotation marks; a string without an end extends to the end of
-/// the text.
+/// The length of a quoted string, including its quotation marks. A string without an end extends to the end
+/// of the text.
 fn length_of_text(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

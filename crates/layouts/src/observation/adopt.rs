@@ -1,5 +1,6 @@
-//! Converts edits of a session's files to events, relative to our last write. An edit between two steps of a
-//! write is merged with our write; the journal decides which is newer, never a time.
+//! Converts edits of a session's files to events, by comparison with leftoff's last write. An edit between
+//! two steps of a write is merged with the write. The write journal decides which of the two is newer, never
+//! a time.
 
 use super::{FileVerdict, Observation};
 use crate::layout::{ForeignSession, Merge, Proof};
@@ -19,22 +20,22 @@ use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// File times come from a clock that lags by a few milliseconds.
+/// The maximum lag of the clock that sets file times, in milliseconds.
 const FILE_CLOCK_LAG: i64 = 10;
-/// Why a session without its folder is paused.
+/// The reason recorded when a session is paused because its folder is missing.
 const FOLDER_GONE: &str = "its folder is gone";
 
 /// The session according to the log.
 pub struct Log<'a> {
     pub session: &'a Session,
     pub items: ItemBook,
-    /// When the current phase started: only files written since then count as proof.
+    /// When the current phase started. Only files written after that are used as proof.
     pub began: Option<Timestamp>,
-    /// The content that this process last wrote to each file, including other sessions' parts.
+    /// The content that this process last wrote to each file, including the parts of other sessions.
     pub put: &'a BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// The files as leftoff wrote them, and the events so far.
+/// The files as leftoff wrote them, and the events that were created so far.
 struct Adoption<'a> {
     reader: &'a Reader,
     base: Tree,
@@ -44,14 +45,14 @@ struct Adoption<'a> {
 }
 
 impl Observation {
-    /// Converts external edits to events, each with its time. Sets the files that count, the problems, and
-    /// the proofs.
+    /// Converts external edits to events, each with its time. Also sets the documents, the problems and the
+    /// proofs of the observation.
     pub fn adopt(&mut self, reader: &Reader, disk: &dyn Disk, log: Log<'_>) -> Vec<Dated> {
         let Log { session, items, began, put } = log;
         let base = self.as_written();
         self.documents = self.as_found(disk);
         let mut reading = reader.read(&self.located, &self.documents);
-        // Content known only from a backup is as new to the log as an edit.
+        // Content that only a backup contains is as new to the log as an edit.
         let is_new = |path: &String| self.row(path).is_none();
         let from_before = self.in_state(FileState::Damaged).into_iter().filter(is_new);
         let edited: Vec<String> = self.in_state(FileState::Edited).into_iter().chain(from_before).collect();
@@ -64,7 +65,7 @@ impl Observation {
         let at = self.edited_at(session, reader.now);
         let draft = Draft::new(session.clone(), items, at, actor.clone()).dated_by_files(reader.now);
         let mut adoption = Adoption { reader, base, draft, actor, put };
-        // Displaced edits come first: their content is older than the current one.
+        // Displaced edits come first, because they are older than the current content.
         for edit in self.displaced.clone() {
             self.adopt_displaced(&mut adoption, &edit);
         }
@@ -82,13 +83,13 @@ impl Observation {
         draft.dated()
     }
 
-    /// The files as leftoff wrote them, without files that it never wrote. A file that was edited before our
-    /// last write arrived is as it was before that write.
+    /// The files as leftoff wrote them, without files that it never wrote. For a file that was edited before
+    /// leftoff's last write reached it, the version before that write is used.
     fn as_written(&self) -> Tree {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, base, .. }) in &self.verdicts {
             match row {
-                // The file is as leftoff wrote it, including other sessions' parts.
+                // The file still has the content that leftoff wrote, including other sessions' parts.
                 Some(_) if *state == FileState::Same => {}
                 Some(row) if self.located.is_marker(path) => super::write::put_marker(&mut tree, row),
                 Some(row) if *base == Base::Previous => {
@@ -101,7 +102,7 @@ impl Observation {
         tree
     }
 
-    /// The files as found, but a file without usable content is as leftoff wrote it.
+    /// The files as found. For a file without usable content, the content that leftoff wrote is used.
     fn as_found(&self, disk: &dyn Disk) -> Tree {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, stands_for, .. }) in &self.verdicts {
@@ -134,7 +135,8 @@ impl Observation {
         tree
     }
 
-    /// Where only one session can be active, one without its folder leaves that place to others.
+    /// Pauses a session whose folder is missing, in a layout that allows only one active session, so that
+    /// another session can be active.
     fn adopt_loss(&self, draft: &mut Draft) {
         let is_active = matches!(draft.session().lifecycle, Lifecycle::Active);
         if self.is_gone && self.located.layout.facts().exclusive && is_active {
@@ -143,11 +145,13 @@ impl Observation {
         }
     }
 
-    /// When the files were edited, according to their modification times: not before the log's last event,
-    /// and not after now. So observing last week's edit does not make a session active again.
+    /// When the files were edited, according to their modification times. The time is not before the log's
+    /// last event, and not in the future. An edit from last week thus gets its own time, even if it is
+    /// observed today.
     fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
         let edited = self.in_state(FileState::Edited);
-        // A shared file has one time for all sessions: it counts only if no other file was edited.
+        // All sessions in a shared file have its modification time. It is used only if no other file was
+        // edited.
         let own: Vec<String> = edited.iter().filter(|path| !self.located.is_shared(path)).cloned().collect();
         let edited = if own.is_empty() { edited } else { own };
         let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
@@ -155,8 +159,8 @@ impl Observation {
         last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
-    /// Restores keys that another writer dropped: such keys were not deleted, so they are read as present,
-    /// and written back. Returns true if there were any.
+    /// Restores keys that another writer dropped: to drop a key is not to delete its value. The keys are read
+    /// as if they were present, and written back. Returns true if any key was restored.
     fn restore_dropped(&mut self) -> bool {
         let mut any = false;
         for path in self.in_state(FileState::Edited) {
@@ -166,7 +170,7 @@ impl Observation {
             if self.located.is_marker(&path) {
                 continue;
             }
-            // An edit of the previous version did not drop keys that were added later.
+            // An edit of the previous version cannot have dropped keys that were added later.
             let base = if self.was_edited_before(&path) { &row.previous } else { &row.body };
             let merged = self.located.layout.merge(&path, Merge::Dropped { base, theirs });
             any |= merged != theirs;
@@ -175,18 +179,18 @@ impl Observation {
         any
     }
 
-    /// True if a file was edited before our last write arrived.
+    /// True if the file was edited before leftoff's last write reached it.
     fn was_edited_before(&self, path: &str) -> bool {
         self.verdicts.get(path).is_some_and(|found| found.base == Base::Previous)
     }
 
-    /// Merges an edit of the previous version with our write.
+    /// Merges leftoff's write with an edit of the version before it.
     fn put_ours_onto_edits_before_it(&mut self) {
         let is_it = |row: &&ViewRow| self.was_edited_before(&row.path);
         for row in self.rows().filter(is_it).cloned().collect::<Vec<_>>() {
             let theirs = self.documents.content(&row.path).filter(|theirs| *theirs != row.body);
-            // Nobody can tell what an edit changed if the version before it is unreadable: the edit stands as
-            // it is.
+            // If the version before the edit is unreadable, the changes of the edit are unknown, and the edit
+            // stays as it is.
             let Some(theirs) = theirs.filter(|_| self.located.is_whole(&row.path, &row.previous)) else {
                 continue;
             };
@@ -195,13 +199,13 @@ impl Observation {
         }
     }
 
-    /// Merges two versions of `base`: `theirs` wins, and changes that only `ours` has are added.
+    /// Merges two versions of `base`. `theirs` is kept, and changes that only `ours` contains are added.
     fn with_additions(&self, path: &str, base: &[u8], theirs: &[u8], ours: &[u8]) -> Vec<u8> {
         let both = self.located.onto(path, base, theirs, ours);
         self.located.onto(path, theirs, &both, theirs)
     }
 
-    /// Applies a displaced edit, relative to the content that its writer started from.
+    /// Applies a displaced edit, by comparison with the content that was edited.
     fn adopt_displaced(&mut self, adoption: &mut Adoption<'_>, (path, edit): &(String, DisplacedEdit)) {
         let DisplacedEdit { bytes, before } = edit;
         let (mut was, mut now) = (adoption.base.clone(), adoption.base.clone());
@@ -232,7 +236,7 @@ impl Observation {
         self.documents.insert(path, Entry::File(merged));
     }
 
-    /// Applies the differences between the files as leftoff wrote them and as they are now.
+    /// Applies the differences between the files as leftoff wrote them and the files as they are now.
     fn adopt_edit(
         &mut self,
         adoption: &mut Adoption<'_>,
@@ -253,8 +257,8 @@ impl Observation {
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
-        // An edit that leaves no readable position claims nothing: the position in the log stays, and the
-        // warning names the file.
+        // An edit after which the position is unreadable changes nothing. The position in the log stays, and
+        // a warning names the file.
         if !theirs.says_where_it_stands() {
             return;
         }
@@ -273,16 +277,16 @@ impl Observation {
         }
     }
 
-    /// True if a proof's file was written since the current phase in the log started. Older files prove
-    /// nothing about it.
+    /// True if the file of a proof was written after the current phase started in the log. An older file
+    /// proves nothing about that phase.
     fn is_new_enough(&self, proof: &Proof, began: Option<Timestamp>) -> bool {
         match proof {
             Proof::Run { path, .. } => match (self.tree.modified(path), began) {
                 (Some(modified), Some(began)) => {
                     modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
                 }
-                // The modification time of a folder means nothing; a folder is new enough if the log has no
-                // start time.
+                // The modification time of a folder means nothing, so a folder is always new enough. Every
+                // file is new enough if the log contains no start.
                 (None, _) | (_, None) => true,
             },
             Proof::Work { .. } | Proof::Result { .. } => false,

@@ -1,4 +1,4 @@
-//! Compares a session's files with the log: each difference becomes a problem.
+//! Compares a session's files with the log. Each difference becomes a problem.
 
 use super::{Moving, Observation};
 use crate::layout::ForeignSession;
@@ -13,7 +13,7 @@ impl Observation {
     pub(super) fn compare(&mut self, reader: &Reader, session: &Session, reading: &Reading<ForeignSession>) {
         let log = |path: &str, how| Problem::of_file(path, What::Log(how));
         self.problems = match (self.is_gone, session.lifecycle.is_over()) {
-            // The files of a finished session may have been deleted to tidy up.
+            // The files of a finished session may be missing because somebody tidied up.
             (true, true) => Vec::new(),
             (true, false) => vec![log(&self.located.spot.folder(), AgainstTheLog::Gone)],
             (false, _) => {
@@ -32,11 +32,12 @@ impl Observation {
         };
     }
 
-    /// How a file differs from the log; `None` if it does not. `said` are the problems found in the files.
+    /// How a file differs from the log; `None` if it does not. `said` contains the problems found in the
+    /// files.
     fn against_the_log(&self, path: &str, state: FileState, said: &[Problem]) -> Option<AgainstTheLog> {
         let is_marker = self.located.is_marker(path);
         match state {
-            // A file that was never readable has already been reported.
+            // A file that could never be read is reported elsewhere.
             FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
             FileState::Edited => Some(AgainstTheLog::Edited(match (is_marker, self.row(path).is_some()) {
                 (true, _) if self.is_taken_away(path) => Change::TakenAway,

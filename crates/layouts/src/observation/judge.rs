@@ -1,4 +1,4 @@
-//! Judges each file of a stored session against our last write.
+//! Compares each file of a stored session with leftoff's last write, and gives a verdict.
 
 use super::{FileVerdict, Observation};
 use crate::layout::FileRules;
@@ -10,7 +10,7 @@ use crate::verdict::{
 use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
-/// One file, together with the waiting file beside it and its backup.
+/// One file, with the waiting file beside it and its backup.
 pub struct Gathered<'a> {
     located: &'a Located,
     path: &'a str,
@@ -33,7 +33,7 @@ fn in_tree<'a>(tree: &'a Tree, path: &str) -> There<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    /// Gathers a file that leftoff wrote.
+    /// Reads a file that leftoff wrote, with its waiting file and its backup.
     pub fn of_row(
         located: &'a Located,
         rules: &FileRules,
@@ -41,26 +41,26 @@ impl<'a> Gathered<'a> {
         row: &'a ViewRow,
         there: There<'a>,
     ) -> Self {
-        // The waiting file is read before the backup, because it may become the backup meanwhile: it must be
-        // seen in at least one of the two places.
+        // The waiting file is read before the backup, because another process may make it the backup in the
+        // meantime. In this order, its content is found in at least one of the two.
         let waiting = disk.waiting(&row.path);
         let gathered = Self::of_new(located, disk, &row.path, role(located, rules, row), there);
         Self { row: Some(row), waiting, ..gathered }
     }
 
-    /// Gathers a file that leftoff never wrote.
+    /// A file that leftoff never wrote, with its backup.
     fn of_new(located: &'a Located, disk: &'a dyn Disk, path: &'a str, role: Role, there: There<'a>) -> Self {
         let is_marker = matches!(role, Role::Marker { .. });
         let backup = if is_marker { None } else { disk.backup(path) };
         Self { located, path, row: None, role, there, waiting: None, backup, disk }
     }
 
-    /// True if a write of this file is not finished.
+    /// True if a write of this file has not finished.
     pub fn is_busy(&self) -> bool {
         self.waiting.is_some() || self.row.is_some_and(|row| !row.confirmed)
     }
 
-    /// The evidence for a verdict. `journal` is the row that has the file's write journal, if leftoff ever
+    /// The evidence for a verdict on the file. `journal` is the row with the write journal, if leftoff ever
     /// wrote the file.
     pub fn evidence(&'a self, journal: Option<&'a ViewRow>, is_left: bool, boot_id: &str) -> Evidence<'a> {
         let put = journal.and_then(|row| Some((row, row.journal.put_hash.as_deref()?)));
@@ -118,8 +118,8 @@ fn role(located: &Located, rules: &FileRules, row: &ViewRow) -> Role {
 }
 
 impl Observation {
-    /// Judges every file that leftoff wrote. `journals` returns the rows that have the files' write journals;
-    /// its argument is true if a write is not finished.
+    /// Gives a verdict on every file that leftoff wrote. `journals` returns the rows with the write journals
+    /// of the files; its argument is true if a write has not finished.
     pub fn judge_written(
         &mut self,
         rows: BTreeMap<String, ViewRow>,
@@ -151,7 +151,7 @@ impl Observation {
         }
     }
 
-    /// Judges state files that leftoff never wrote.
+    /// Gives a verdict on every state file that leftoff never wrote.
     pub fn judge_new(&mut self, reader: &Reader, disk: &dyn Disk) {
         let mut new = self.rules().state_files(&self.tree);
         new.retain(|path| !self.verdicts.contains_key(path));
@@ -173,7 +173,7 @@ impl Observation {
         }
     }
 
-    /// Files that appear to be edited although a write of them is not finished, with the edited content.
+    /// Files that seem to be edited, with their content, although a write of each has not finished.
     pub fn edited_on_their_way(&self) -> impl Iterator<Item = (&String, &[u8])> {
         let on_their_way = self.verdicts.iter().filter(|(_, found)| {
             found.row.as_ref().is_some_and(|row| !row.confirmed)

@@ -1,5 +1,5 @@
-//! Folders whose location expresses a session's state: where a folder is, where it should be, and what this
-//! says about the session.
+//! Folders whose location shows the state of a session: where the folder is, where it should be, and what
+//! follows for the session.
 
 use super::{FileVerdict, Observation};
 use crate::layout::{Layout, Spot};
@@ -13,20 +13,20 @@ use model::session::Session;
 use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
-/// A move of a folder that is still to be done. Paths are relative to the session's home.
+/// A move of a folder that is not done yet. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moving {
     pub from: String,
     pub to: String,
 }
 
-/// True for a row about a folder's place rather than a file.
+/// True for a row that records the place of a folder, not the content of a file.
 pub fn is_place(row: &ViewRow) -> bool {
     row.path.ends_with('/')
 }
 
 impl Moving {
-    /// A folder that our last write should have moved and did not.
+    /// The move that leftoff's last write recorded, if the folder was not moved.
     pub fn pending(spot: &Spot, rows: &BTreeMap<String, ViewRow>, tree: &Tree) -> Option<Self> {
         let to = spot.folder();
         let pending = rows.get(&format!("{to}/")).filter(|row| !row.confirmed)?;
@@ -36,15 +36,15 @@ impl Moving {
     }
 }
 
-/// The path at which a session's files belong, if they are elsewhere.
+/// The path at which the session's files belong; `None` if they are there.
 pub fn belongs(layout: &dyn Layout, spot: &Spot, session: &Session) -> Option<String> {
     let path = layout.files(spot).places.belongs(&spot.folder(), &session.lifecycle)?;
     Some(spot.below_project(&path))
 }
 
 impl Observation {
-    /// Adopts the new place of a folder that somebody moved. A finished session whose folder is moved to the
-    /// active ones is active again.
+    /// Adopts the new place of a folder that somebody moved. A finished session becomes active if its folder
+    /// was moved to the active sessions.
     pub(super) fn adopt_move(&mut self, draft: &mut Draft) {
         let layout = self.located.layout;
         let rules = self.rules();
@@ -61,12 +61,12 @@ impl Observation {
         self.located.spot = spot;
     }
 
-    /// The observation as it will be once the folder has been moved.
+    /// The observation as it will be after the folder was moved.
     #[must_use]
     pub fn moved_to(&self, located: Located) -> Self {
         let (from, to) = (self.located.spot.folder(), located.spot.folder());
         let place = |path: &String| moved_path(path, &from, &to);
-        // Files known from a place that the session has left say nothing about that place now.
+        // Files in a place that the session has left do not apply to the new place.
         let live = self.verdicts.iter().filter(|(_, found)| found.state != FileState::Moved);
         let tree = |tree: &Tree| tree.clone().moved(&from, &to);
         let row = |row: &ViewRow| ViewRow { path: place(&row.path), ..row.clone() };

@@ -1,12 +1,12 @@
-//! Files shared by several sessions. Once such a file is written, only the session's own part is stored:
-//! otherwise a registry of a thousand sessions would be stored a thousand times.
+//! Files that several sessions share. After a write, only the session's own part is stored: otherwise a
+//! registry of a thousand sessions would be stored a thousand times.
 
 use super::Observation;
 use crate::reader::{Disk, Located};
 use crate::verdict::hash;
 use model::written_file::ViewRow;
 
-/// The row to store once a file is written. Of the previous content, a hash remains.
+/// The row to store after a file was written. Of the previous content, only the hash is kept.
 pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
     let part = |content: &[u8]| located.part(&row.path, content);
     let (Some(body), Some(previous)) = (part(&row.body), part(&row.previous)) else {
@@ -15,14 +15,14 @@ pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
     let mut earlier = row.earlier.clone();
     let before = hash(&row.previous);
     if !row.previous.is_empty() && before != row.hash && !earlier.contains(&before) {
-        // The hash is inserted before the last one, which is that of our own write.
+        // The last hash is that of leftoff's own write, so this hash is inserted before it.
         earlier.insert(earlier.len().saturating_sub(1), before);
     }
     ViewRow { body, previous, earlier, confirmed: true, ..row.clone() }
 }
 
-/// The content to write, and the content expected in the file now, given what `there` is in the file. Changes
-/// by other sessions to their parts of a shared file stay: the file never exists without them.
+/// The content to write, and the content that the file is expected to have, if the file contains `there` now.
+/// The parts of other sessions in a shared file stay as they are.
 pub fn beside_others(located: &Located, row: &ViewRow, there: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     let ViewRow { path, body, previous, .. } = row;
     let Some(ours) = located.part(path, body).filter(|_| !there.is_empty() && there != *previous) else {
@@ -34,18 +34,18 @@ pub fn beside_others(located: &Located, row: &ViewRow, there: Vec<u8>) -> (Vec<u
     if own == located.part(path, previous) || own.as_ref() == Some(&ours) {
         return (with_others, there);
     }
-    // An edit of this session's own part is found, and adopted, when the write replaces it.
+    // If somebody edited this session's part, the edit is found and adopted when the write replaces it.
     (located.onto(path, &[], &ours, &with_others), previous.clone())
 }
 
 impl Observation {
-    /// True if only this session's part of the last write is known.
+    /// True if only this session's part of the last write is stored.
     pub(super) fn is_known_in_part(&self, row: &ViewRow) -> bool {
         row.confirmed && self.located.is_shared(&row.path)
     }
 
-    /// The whole file to restore: the session's part merged into the current content, or else into the
-    /// backup.
+    /// The content of a whole file to restore: the session's part, inserted into the current content, or else
+    /// into the backup.
     pub(super) fn whole(&self, row: &ViewRow, disk: &dyn Disk) -> Vec<u8> {
         if !self.is_known_in_part(row) {
             return row.body.clone();

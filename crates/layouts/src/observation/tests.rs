@@ -1,4 +1,4 @@
-//! Judging, adopting and writing without a disk, by tables of files as written and as found.
+//! Tests of verdicts, adoption and writing without a disk. Tables give the files as written and as found.
 
 use super::write::with_loss;
 use super::{Log, Observation, Origin, Writer};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const STATE: &str = "state.json";
 const FIRST: &str = r#"{"session_id":"s","current_phase":"context","phase_number":1,"status":"active","started_at":"2026-11-14T10:00:00Z","updated_at":"2026-11-14T10:00:00Z","own":1}"#;
 
-/// The files beside the state file.
+/// The files next to the state file: the waiting file and the backup.
 #[derive(Default)]
 struct Beside {
     backup: Option<&'static str>,
@@ -65,7 +65,7 @@ fn tree(content: Option<&str>) -> Tree {
     tree
 }
 
-/// The session as in the log after the first version of its file was adopted.
+/// The session in the log after the first version of its file was adopted.
 fn session() -> Session {
     let told = reader().foreign(&located(), tree(Some(FIRST)), &Beside::default()).expect("a session");
     told.session
@@ -86,7 +86,7 @@ fn row(body: &str, previous: &str, confirmed: bool) -> ViewRow {
     }
 }
 
-/// Observes files after the first version of the state file was written; also returns the names of the
+/// The observation of files after leftoff wrote the first version of the state file, and the names of the
 /// events.
 fn look(there: Option<&str>, written: ViewRow, beside: &Beside) -> (Observation, Vec<String>) {
     let home = PathBuf::from("/project/.ocr/sessions/s");
@@ -123,7 +123,8 @@ fn an_edit_becomes_events_and_anything_else_does_not() {
         assert!(events.starts_with(begins) && events.is_empty() == begins.is_empty(), "{what}: {events}");
         let kinds: Vec<&str> = found.problems.iter().map(crate::problem::Problem::kind).collect();
         assert_eq!(kinds, Vec::from_iter(kind), "{what}");
-        // The session's own key is always there, whatever the file says, and the session is never unknown.
+        // The session's own key is always restored, and the session is never unknown, whatever the file
+        // contains.
         let text = String::from_utf8_lossy(found.documents.content(STATE).expect("a file")).into_owned();
         assert!(text.contains("\"own\""), "{what}: {text}");
     }
@@ -146,7 +147,7 @@ fn a_session_without_its_folder_is_one_problem_unless_it_is_over() {
 
 #[test]
 fn an_edit_before_our_write_arrived_and_our_write_are_merged() {
-    // leftoff's write added a key to the first version; meanwhile, somebody edited the first version.
+    // leftoff's write added a key to the first version. In the meantime, somebody edited the first version.
     let ours = FIRST.replace("\"own\":1", "\"own\":1,\"ours\":2");
     let theirs = FIRST.replace("\"own\":1", "\"own\":1,\"theirs\":3");
     let (found, _) = look(Some(&theirs), row(&ours, FIRST, false), &Beside::default());
@@ -154,7 +155,7 @@ fn an_edit_before_our_write_arrived_and_our_write_are_merged() {
     assert!(text.contains("\"ours\"") && text.contains("\"theirs\""), "{text}");
 }
 
-/// The next write of the state file, if its new content is `body`; `None` if nothing changes.
+/// The next write of the state file with the new content `body`. `None` if nothing changes.
 fn next(found: &Observation, body: &str, is_repair: bool) -> Option<ViewRow> {
     let session = session();
     let writer = Writer { session: &session, boot_id: "boot", is_repair, disk: &Beside::default() };
@@ -171,11 +172,12 @@ fn the_next_write_knows_what_it_replaces() {
     let written = next(&quiet, &second, false).expect("a write");
     assert_eq!((written.previous, written.confirmed), (FIRST.as_bytes().to_vec(), false));
     assert_eq!(written.earlier.last(), Some(&hash(FIRST.as_bytes())), "ours is last");
-    // An edit that is already in the file is confirmed immediately.
+    // An edit that the file already contains is confirmed at once.
     let (edited, _) = look(Some(&second), row(FIRST, "", true), &Beside::default());
     assert!(!edited.is_settled());
     assert!(next(&edited, &second, false).expect("a row").confirmed);
-    // Damaged content is known when it is replaced, but edits are not compared with it.
+    // When a write replaces damaged content, that content is recognised later, but edits are not compared
+    // with it.
     let (damaged, _) = look(Some("{"), row(FIRST, "", true), &Beside::default());
     let written = next(&damaged, FIRST, false).expect("a write");
     assert!(written.earlier.contains(&hash(b"{")));

@@ -1,4 +1,4 @@
-//! Reports sessions that are known only from files, and of which these say too little.
+//! Reports sessions that only files contain, if the files say too little.
 
 use super::Observation;
 use crate::capabilities::own_part;
@@ -8,7 +8,7 @@ use crate::verdict::FileState;
 use model::session::Session;
 
 impl Observation {
-    /// Required files of a session that was not adopted, if they are unreadable and have no backup.
+    /// Unreadable files without which nothing is known about the session.
     pub fn untold(&self) -> impl Iterator<Item = &String> {
         let is_all =
             |path: &String| self.files().is_some_and(|files| files.knows == Knows::Nothing(path.clone()));
@@ -19,13 +19,13 @@ impl Observation {
         matches!(self.state(path), Some(FileState::Damaged | FileState::Unreadable))
     }
 
-    /// The unreadable file that is required to know the session, and why it is unreadable.
+    /// The unreadable file that is needed to understand the session, and why it is unreadable.
     pub fn what_nobody_knows(&self) -> Option<(String, String)> {
         let path = self.untold().next()?;
         Some((self.located.below_project(path), self.why_of(path).unwrap_or_default()))
     }
 
-    /// Why a session known only from these files cannot be understood.
+    /// Why a session that only these files contain cannot be understood; `None` if it can.
     pub fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
         let is_lost = |path: &String| self.is_bad(path) && self.documents.get(path) == self.tree.get(path);
         let run = session.run().filter(|_| self.is_foreign())?;
@@ -49,7 +49,7 @@ impl Observation {
         })
     }
 
-    /// Why a file is unreadable, if reported.
+    /// The reason why a file is unreadable, if a problem gives one.
     fn why_of(&self, path: &str) -> Option<String> {
         self.problems.iter().find(|problem| problem.path == path).map(Problem::reason)
     }

@@ -1,5 +1,5 @@
-//! The next write of each file of a session, from the operations of its layout: the new content, and the
-//! versions of the file that are known once it is written.
+//! The next write of each file of a session. The layout's operations give the new content. Each write also
+//! records which versions of the file leftoff knows afterwards.
 
 use super::{Moving, Observation, settled};
 use crate::layout::{FileOp, Purpose, SessionToPublish, WriteRequest};
@@ -11,16 +11,16 @@ use model::session::Session;
 use model::written_file::{ViewRow, WriteJournal};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many hashes of a file's earlier versions are stored.
+/// The number of a file's earlier versions whose hashes are stored.
 const KEPT_HASHES: usize = 64;
-/// Stored in place of a marker file's hash if the file must not exist.
+/// Stored instead of a hash if a marker file must not exist.
 const GONE: &str = "gone";
 
 /// The session after the change, and the circumstances of the write.
 pub struct Writer<'a> {
     pub session: &'a Session,
     pub boot_id: &'a str,
-    /// True if unreadable files are to be quarantined and rewritten.
+    /// True if unreadable files must be quarantined and written again.
     pub is_repair: bool,
     pub disk: &'a dyn Disk,
 }
@@ -30,7 +30,7 @@ pub fn is_on(row: &ViewRow) -> bool {
     row.hash != GONE
 }
 
-/// Puts a marker file into the tree as leftoff left it.
+/// Adds a marker file to the tree, as leftoff left it.
 pub(super) fn put_marker(tree: &mut Tree, row: &ViewRow) {
     if is_on(row) {
         tree.insert(row.path.clone(), Entry::File(Vec::new()));
@@ -39,7 +39,7 @@ pub(super) fn put_marker(tree: &mut Tree, row: &ViewRow) {
     }
 }
 
-/// The operations for the folder of a new session, besides its state.
+/// The operations for the folder of a new session, without those for its state.
 pub fn initial(located: &Located, session: &Session) -> Vec<FileOp> {
     let (items, tree) = (ItemBook::default(), Tree::default());
     let folder = located.folder(&session.worktree, &tree, session.updated_at);
@@ -48,7 +48,7 @@ pub fn initial(located: &Located, session: &Session) -> Vec<FileOp> {
 }
 
 impl Writer<'_> {
-    /// The row of a write without further data.
+    /// The row of a write, with its other fields empty.
     fn row(&self, path: impl Into<String>, hash: String) -> ViewRow {
         ViewRow {
             session: self.session.id.clone(),
@@ -66,7 +66,7 @@ impl Writer<'_> {
 }
 
 impl Observation {
-    /// The rows of files that these operations change.
+    /// The rows of the files that these operations change.
     pub fn rows_after(&self, writer: &Writer<'_>, ops: &[FileOp]) -> Vec<ViewRow> {
         let puts: BTreeMap<&String, (&[u8], Option<&String>)> = ops
             .iter()
@@ -92,8 +92,8 @@ impl Observation {
         files.chain(self.initial_rows(writer)).chain(markers).collect()
     }
 
-    /// True for a file that must not be written because its content is unknown. A file that leftoff wrote is
-    /// rewritten as soon as it is accessible; a repair quarantines any other.
+    /// True for a file whose content is unknown, so that it must not be written. A file that leftoff wrote is
+    /// written again as soon as it can be accessed. A repair quarantines any other file.
     pub fn leaves_alone(&self, path: &str, writer: &Writer<'_>) -> bool {
         match self.state(path) {
             Some(FileState::Unreadable) => !writer.is_repair && self.row(path).is_none(),
@@ -101,7 +101,7 @@ impl Observation {
         }
     }
 
-    /// Rows for the initial files of a session that has no files.
+    /// Rows for the initial files, if the session has no files.
     fn initial_rows(&self, writer: &Writer<'_>) -> Vec<ViewRow> {
         if !self.is_bare() || writer.session.lifecycle.is_over() {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Observation {
         missing.filter_map(|file| self.next_write(writer, &file.path, &file.content)).collect()
     }
 
-    /// The row that records a move until the move is done.
+    /// The row that records a move until it is done.
     pub fn move_row(&self, writer: &Writer<'_>) -> Option<ViewRow> {
         let Moving { from, to } = self.moving.as_ref()?;
         let row = writer.row(format!("{to}/"), hash(from.as_bytes()));
@@ -139,22 +139,23 @@ impl Observation {
         let hash_now = hash(body);
         let there = self.tree.content(path);
         let is_there = there == Some(body) && self.over(path).is_none();
-        // The row of a file that moves is written again, for the file's new place.
+        // If a file moves, its row is written again for the new place.
         let is_as_known = known.is_some_and(|row| row.hash == hash_now && row.confirmed && is_there);
         if is_as_known && self.displaced.is_empty() && self.moving.is_none() {
             return None;
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
-        // Displaced edits are adopted by this write, and become an earlier version, so that they are not
-        // adopted again.
+        // This write adopts displaced edits. Their content is recorded as an earlier version, so that they
+        // are not adopted twice.
         let displaced = self.displaced.iter().filter(|(of, _)| of == path);
         earlier.extend(displaced.map(|(_, edit)| hash(&edit.bytes)));
-        // Content that is known now, damaged content included, is recognised when the write replaces it.
+        // Current content, also damaged content, is recorded, so that it is recognised after the write
+        // replaced it.
         let is_known_now = self.over(path).is_some() || self.is_damage_of_ours(path);
         earlier.extend(there.filter(|_| is_known_now).map(hash));
         if let Some(row) = known {
-            // Content that this write replaces is not taken for an edit if it reappears. The hash of our own
-            // last write comes last.
+            // Content that this write replaces must not be taken for an edit if it appears again. The last
+            // hash is that of leftoff's own write.
             let previous = Some(hash(&row.previous)).filter(|_| !self.is_known_in_part(row));
             let before = previous.into_iter().chain([row.hash.clone()]);
             earlier.extend(before.filter(|before| *before != hash_now));
@@ -177,9 +178,9 @@ impl Observation {
             && self.over(path).is_none()
     }
 
-    /// The version on which other writers' edits are based: the current content, readable or not. For a
-    /// damaged file it is the content from before the damage, and for a file with a displaced edit the
-    /// content that counts in its place.
+    /// The version on which edits by other writers are based: the current content of the file, readable or
+    /// not. For a damaged file it is the content before the damage. For a file with a displaced edit it is
+    /// the content used instead.
     fn base_there(&self, writer: &Writer<'_>, path: &str) -> Vec<u8> {
         let known = self.row(path);
         if let Some(row) = known.filter(|_| self.is_damage_of_ours(path)) {
@@ -193,15 +194,15 @@ impl Observation {
             // No other content is known.
             (Some(Entry::Unusable(_) | Entry::Folder), Some(row)) => row.body.clone(),
             (Some(Entry::Unusable(_)), None) => writer.disk.unusable(path),
-            // It went with the folder, and comes back with it.
+            // The file is missing because its folder is missing. It is restored together with the folder.
             (None, Some(row)) if self.is_gone => row.body.clone(),
             (Some(Entry::Folder | Entry::Unread { .. }) | None, _) => Vec::new(),
         }
     }
 }
 
-/// The row with unknown content that the write drops, including content dropped by an earlier write that did
-/// not arrive.
+/// The row, with the unknown content that the write drops. If an earlier write of that kind did not finish,
+/// its dropped content is included.
 pub(super) fn with_loss(mut row: ViewRow, lost: Option<&String>, known: Option<&ViewRow>) -> ViewRow {
     let before = known.filter(|known| !known.confirmed).and_then(|known| known.journal.loses.as_ref());
     row.journal.loses = lost.or(before).cloned();

@@ -347,7 +347,7 @@ fn o4_folders_tell_the_round_and_the_run_and_a_state_that_differs_is_told() {
     let first = ("rounds/round-1/final.md", "x");
     let second = ("rounds/round-2/reviews/a-1.md", "x");
     let stalled = Status::PossiblyStalled;
-    let said = "current_round is 5, but the last folder is rounds/round-2; the folder counts";
+    let said = "current_round is 5, but the last folder is rounds/round-2; the folder is used";
     check(&[("state.json", &at(5)), first, second], ("review", 2, "reviews", stalled), &[said]);
     check(
         &[("state.json", &at(1)), first, second],

@@ -76,7 +76,7 @@ const FIRST_FILE: &str = r#"{
   }
 }"#;
 
-/// The same session as in `FIRST_FILE`, in the second format. It has an open timing for a phase that does not
+/// The session of `FIRST_FILE`, written in the second format. It has an open timing for a phase that does not
 /// exist.
 const SECOND_FILE: &str = r#"{
   "session_id": "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11",

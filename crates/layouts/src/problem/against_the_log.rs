@@ -1,17 +1,17 @@
-//! Words for how a session's file differs from the log, before and after a repair.
+//! Differences between a session's files and the log, and their sentences before and after a repair.
 
 use model::hint::Hint;
 use model::id::SessionId;
 use model::words;
 
-/// Why a file does not match the log.
+/// How a file differs from the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgainstTheLog {
-    /// Somebody else changed the file.
+    /// Somebody other than leftoff changed the file.
     Edited(Change),
     /// A write to the file did not finish.
     Behind(Stale),
-    /// The file cannot be inspected.
+    /// The file cannot be examined, so it stays as it is.
     LeftAlone {
         why: Option<String>,
     },
@@ -22,7 +22,7 @@ pub enum AgainstTheLog {
     NotMoved {
         to: String,
     },
-    /// The session's folder is gone, with all its files.
+    /// The session's folder is missing, with all its files.
     Gone,
 }
 
@@ -34,7 +34,7 @@ pub enum Change {
     TakenAway,
 }
 
-/// The sign that a write to a file did not finish.
+/// The sign that a write did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
     Older,
@@ -43,7 +43,7 @@ pub enum Stale {
 }
 
 impl AgainstTheLog {
-    /// The name of this kind of warning, for programs.
+    /// The name of the kind of this problem, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Edited(_) => "edited_outside",
@@ -109,7 +109,8 @@ impl AgainstTheLog {
     }
 }
 
-/// Advice on a session whose folder is gone; `renamed` is the session with its files, if found.
+/// Advice on a session whose folder is missing. `renamed` is the session that has its files now, if one was
+/// found.
 pub fn gone_hint(id: &SessionId, renamed: Option<&SessionId>) -> Hint {
     let new = match renamed {
         Some(new) => {

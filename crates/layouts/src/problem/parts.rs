@@ -1,4 +1,4 @@
-//! Parts shared by several problems, each with its words for a sentence.
+//! Parts of problems that several problems share, each with its words for a sentence.
 
 use model::id::ItemId;
 use std::fmt;
@@ -9,23 +9,23 @@ pub enum Why {
     Missing,
     IsFolder,
     NotRead,
-    /// The folder of the file is unreadable, with the reason if known.
+    /// The folder of the file cannot be read. The text is the reason, if known.
     FolderUnreadable(Option<String>),
     TooLarge {
         most: u64,
     },
-    /// The reason, in the words of the operating system.
+    /// The reason why the file cannot be used, in the operating system's words.
     Unusable(String),
-    /// The reason, in the words of the parser.
+    /// The reason why the file cannot be parsed, in the parser's words.
     Syntax(String),
-    /// The file has none of these keys, so it was written for another purpose.
+    /// None of these keys is in the file, so the file was written for another purpose.
     NoneOfTheKeys(&'static [&'static str]),
     NoKeyOfASession,
-    /// There are wrong values in place of the phases.
+    /// Wrong values replace the phases.
     Damaged(Vec<Damage>),
 }
 
-/// A key that contains the position, with a wrong value.
+/// A key that says where the session is, with a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub field: String,
@@ -68,11 +68,11 @@ impl fmt::Display for Damage {
 pub enum Then {
     Nothing,
     LeftAsItIs,
-    /// The file could prove something, but its contents are unknown.
+    /// The file might prove something, but its content is unknown.
     NothingShown,
     WorkedOut,
     WorkedOutWithRegistry,
-    /// The position is unknown, because no other file contains it.
+    /// No other file says where the session continues.
     PositionUnknown,
     ReadInstead {
         backup: String,
@@ -80,8 +80,8 @@ pub enum Then {
 }
 
 impl Then {
-    /// True if the consequence concerns only the file itself, and no longer applies when another file
-    /// replaces it.
+    /// True if the consequence is only about the unreadable file. It does not apply any more once another
+    /// file replaces that file.
     pub(super) fn is_about_the_file(&self) -> bool {
         match self {
             Self::LeftAsItIs | Self::WorkedOut | Self::WorkedOutWithRegistry | Self::PositionUnknown => true,
@@ -106,13 +106,13 @@ impl fmt::Display for Then {
     }
 }
 
-/// The value that is used in place of a missing or unknown one.
+/// The value that is used instead of a missing or unknown one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Nothing,
     Pending,
     FileName,
-    /// The phase that was inferred, in the format's words.
+    /// The phase that was inferred, in the words of the format.
     WorkedOut(&'static str),
     Phase(u32),
 }
@@ -122,7 +122,7 @@ impl fmt::Display for Taken {
         match self {
             Self::Nothing => Ok(()),
             Self::Pending => out.write_str("; the task counts as pending"),
-            Self::FileName => out.write_str("; the file's name counts"),
+            Self::FileName => out.write_str("; the file's name is used as the id"),
             Self::WorkedOut(phase) => write!(out, "; {phase} was derived"),
             Self::Phase(number) => write!(out, "; phase {number} is used"),
         }
@@ -148,7 +148,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The name of the type without its article.
+    /// The name of the type, without an article.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Text => "string",
@@ -189,10 +189,10 @@ impl fmt::Display for Type {
     }
 }
 
-/// The valid numbers.
+/// The numbers that are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Range {
-    /// The numbers of phases, from 1.
+    /// The numbers of phases, from 1 to this number.
     To(usize),
     FromOne,
     Stages,
@@ -209,14 +209,14 @@ pub enum Range {
     Completed {
         taken: u32,
     },
-    /// The number of the last existing folder.
+    /// The highest number of an existing folder.
     Folders {
         folder: &'static str,
         last: u32,
     },
 }
 
-/// An unknown phase or stage.
+/// A phase or stage that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     PhaseOf { name: String, workflow: &'static str },
@@ -226,7 +226,7 @@ pub enum Unknown {
     Stage { name: String },
 }
 
-/// Two sources that disagree.
+/// Two sources that contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disagreement {
     PhaseAndNumber { name: &'static str, number: usize },
@@ -239,7 +239,7 @@ pub enum Disagreement {
     TotalAndDefinition { recorded: u32, defined: u32 },
 }
 
-/// Something is called completed, but what it is based on is missing.
+/// A completed stage or section lacks the file or result that completes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incomplete {
     File { name: String },
@@ -248,7 +248,7 @@ pub enum Incomplete {
     Earlier { stage: &'static str },
 }
 
-/// How an item refers to another.
+/// How one item refers to another item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     Part,
@@ -256,7 +256,7 @@ pub enum Relation {
     Need,
 }
 
-/// A task that does not fit the others.
+/// A task that contradicts other tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfItem {
     BadId { found: String, why: String },
@@ -272,7 +272,7 @@ pub enum OfItem {
     NoParts,
 }
 
-/// Why a recorded number of phases is not used.
+/// Why the recorded number of phases cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Total {
     Specification { recorded: u32, phases: u32 },
@@ -280,19 +280,19 @@ pub enum Total {
     NotANumber { found: String },
 }
 
-/// The content of the path in a registry line instead of the line's session.
+/// The entry at the path in a registry line, if it is not the line's session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elsewhere {
-    /// A session with another name is there.
+    /// A session with another name.
     Session { name: String },
-    /// The path is not a place for sessions; with a description of such a place.
+    /// Something in a place where no session can be. `places` describes where sessions can be.
     NoPlace { places: String },
 }
 
 /// A problem with lines of a registry, or with marker files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfRegistry {
-    /// Lines that are not JSON, so that nobody knows to which session they belong.
+    /// Lines that are not JSON, so their sessions are unknown.
     BrokenLines(Vec<usize>),
     Repeated {
         name: String,
@@ -308,7 +308,7 @@ pub enum OfRegistry {
     StrayMarker {
         name: String,
     },
-    /// The folder contains no name with the prefix of a session.
+    /// No name in the folder starts with the prefix of sessions.
     Strangers {
         prefix: &'static str,
         names: Vec<String>,

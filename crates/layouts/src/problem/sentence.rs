@@ -1,4 +1,4 @@
-//! The sentence of every problem, without the path of the file.
+//! The sentence for every problem, without the path of its file.
 
 use super::{
     Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range, Relation, Total, Unknown, What,
@@ -46,10 +46,10 @@ impl fmt::Display for Problem {
             }
             What::OutOfRange { found, range } => out_of_range(field, *found, range, out),
             What::ReadAs { found, number } => write!(out, "{field} is {found}, read as {number}"),
-            What::Doubled => write!(out, "{field} is set more than once; the last value counts"),
-            What::Twice { number } => write!(out, "{field} lists {number} twice"),
+            What::Doubled => write!(out, "{field} is set more than once; the last value is used"),
+            What::Twice { number } => write!(out, "{field} contains {number} twice"),
             What::SectionTwice { index } => {
-                write!(out, "{field} lists section_index {index} more than once; the first one counts")
+                write!(out, "{field} lists section_index {index} more than once; the first one is used")
             }
             What::NotJsonNumber { word } => {
                 write!(out, "{field} is {word}, which is not a JSON number: it is kept, but ignored")
@@ -81,7 +81,9 @@ impl fmt::Display for Problem {
                 "the number of phases is unknown, so nobody can tell whether the session is complete",
             ),
             What::TotalUnused(why) => unused(field, why, out),
-            What::ElsewhereToo { counts } => write!(out, "it is also in another folder; {counts} counts"),
+            What::ElsewhereToo { counts } => {
+                write!(out, "the session is also in another folder; {counts} is used")
+            }
         }
     }
 }
@@ -117,7 +119,7 @@ fn out_of_range(field: &str, found: i64, range: &Range, out: &mut fmt::Formatter
             write!(out, "{field} is {found}, which is already completed; phase {taken} is used")
         }
         Range::Folders { folder, last } => {
-            write!(out, "{field} is {found}, but the last folder is {folder}-{last}; the folder counts")
+            write!(out, "{field} is {found}, but the last folder is {folder}-{last}; the folder is used")
         }
     }
 }
@@ -125,29 +127,29 @@ fn out_of_range(field: &str, found: i64, range: &Range, out: &mut fmt::Formatter
 fn disagrees(field: &str, how: &Disagreement, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match how {
         Disagreement::PhaseAndNumber { name, number } => {
-            write!(out, "current_phase is '{name}', but phase_number is {number}; the name counts")
+            write!(out, "current_phase is '{name}', but phase_number is {number}; the name is used")
         }
         Disagreement::StageAndName { number, name } => {
-            write!(out, "current_stage is {number}, but current_stage_name is '{name}'; the name counts")
+            write!(out, "current_stage is {number}, but current_stage_name is '{name}'; the name is used")
         }
         Disagreement::EarlierStage { found, other } => {
-            write!(out, "{field} is {found}, but {other} in an earlier stage; the later one counts")
+            write!(out, "{field} is {found}, but {other} in an earlier stage; the later stage is used")
         }
         Disagreement::IdAndFile { id, file } => {
             write!(out, "{field} is '{id}', but the file's name is {file}")
         }
         Disagreement::Status { said, counts, counting } => {
-            write!(out, "it says {said}, but {counts} says {counting}; the latter counts")
+            write!(out, "it says {said}, but {counts} says {counting}; the latter is used")
         }
         Disagreement::Archived => {
-            out.write_str("it is among the archived sessions, so it counts as completed")
+            out.write_str("the session is among the archived sessions, so it counts as completed")
         }
         Disagreement::StatusAndFolder { status, folder } => {
-            write!(out, "{field} is '{status}', but it is in the folder {folder}; the folder counts")
+            write!(out, "{field} is '{status}', but it is in the folder {folder}; the folder is used")
         }
         Disagreement::TotalAndDefinition { recorded, defined } => write!(
             out,
-            "{field} is {recorded}, but its workflow has {defined} phases; the recorded number counts"
+            "{field} is {recorded}, but its workflow has {defined} phases; the recorded number is used"
         ),
     }
 }
@@ -170,7 +172,7 @@ fn of_item(how: &OfItem, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         OfItem::BadId { found, why } => {
             write!(out, "'{found}' is not an id: {why}; the file is left as it is")
         }
-        OfItem::SameAs { id, file } => write!(out, "{id} is also in {file}; that file counts"),
+        OfItem::SameAs { id, file } => write!(out, "{id} is also in {file}; that file is used"),
         OfItem::NotThere { relation, name } => match relation {
             Relation::Part => write!(out, "its subtask '{name}' does not exist"),
             Relation::Parent => write!(out, "its parent '{name}' does not exist"),
@@ -233,13 +235,16 @@ fn of_registry(how: &OfRegistry, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             let numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
             write!(out, "lines {} are not JSON objects; they are left as they are", some_of(&numbers))
         }
-        OfRegistry::Repeated { name, lines } => write!(out, "{name} has {lines} lines; the last one counts"),
+        OfRegistry::Repeated { name, lines } => write!(out, "{name} has {lines} lines; the last one is used"),
         OfRegistry::LineElsewhere { line, name, path, place: Elsewhere::Session { name: own } } => write!(
             out,
             "line {line} lists '{name}' in {path}, but the session there is '{own}': the line must have that id"
         ),
         OfRegistry::LineElsewhere { line, name, path, place: Elsewhere::NoPlace { places } } => {
-            write!(out, "line {line} lists '{name}' in {path}, where no session can be: {places}")
+            write!(
+                out,
+                "line {line} lists '{name}' in {path}, where no session can be; a session is {places}"
+            )
         }
         OfRegistry::NamesNothing(names) => {
             write!(out, "it lists {}, which nothing else mentions", some_of(names))

@@ -1,5 +1,5 @@
-//! The exact sentence of every problem: people and agents know these sentences, and end-to-end tests rely on
-//! some of them.
+//! Tests of the exact sentence for every problem. People and agents rely on these sentences, and so do some
+//! end-to-end tests.
 
 use super::{
     AgainstTheLog, Change, Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range,
@@ -67,7 +67,7 @@ fn values_are_told_with_their_key() {
     };
     check(What::Absent(Taken::Nothing), "key is missing");
     check(What::Absent(Taken::Pending), "key is missing; the task counts as pending");
-    check(What::Absent(Taken::FileName), "key is missing; the file's name counts");
+    check(What::Absent(Taken::FileName), "key is missing; the file's name is used as the id");
     check(What::Absent(Taken::WorkedOut("PLAN")), "key is missing; PLAN was derived");
     check(What::Absent(Taken::Phase(2)), "key is missing; phase 2 is used");
     let types = [
@@ -102,9 +102,9 @@ fn values_are_told_with_their_key() {
     let order = What::OutOfOrder { before: "started_at", later: text("1"), earlier: text("2") };
     check(order, "key is before started_at: 1, 2");
     check(What::ReadAs { found: text("\"3\""), number: 3 }, "key is \"3\", read as 3");
-    check(What::Doubled, "key is set more than once; the last value counts");
-    check(What::Twice { number: 3 }, "key lists 3 twice");
-    check(What::SectionTwice { index: 3 }, "key lists section_index 3 more than once; the first one counts");
+    check(What::Doubled, "key is set more than once; the last value is used");
+    check(What::Twice { number: 3 }, "key contains 3 twice");
+    check(What::SectionTwice { index: 3 }, "key lists section_index 3 more than once; the first one is used");
     check(
         What::NotJsonNumber { word: "NaN" },
         "key is NaN, which is not a JSON number: it is kept, but ignored",
@@ -131,7 +131,7 @@ fn numbers_and_names_that_there_are_none_of_are_told_with_those_that_there_are()
     check(out(Range::Completed { taken: 2 }), "key is 7, which is already completed; phase 2 is used");
     check(
         out(Range::Folders { folder: "rounds/round", last: 2 }),
-        "key is 7, but the last folder is rounds/round-2; the folder counts",
+        "key is 7, but the last folder is rounds/round-2; the folder is used",
     );
     let no = |unknown| What::NoSuch(unknown);
     check(
@@ -152,30 +152,33 @@ fn what_disagrees_is_told_with_what_counts() {
     let how = What::Disagrees;
     check(
         how(Disagreement::PhaseAndNumber { name: "reviews", number: 2 }),
-        "current_phase is 'reviews', but phase_number is 2; the name counts",
+        "current_phase is 'reviews', but phase_number is 2; the name is used",
     );
     check(
         how(Disagreement::StageAndName { number: 2, name: "essay" }),
-        "current_stage is 2, but current_stage_name is 'essay'; the name counts",
+        "current_stage is 2, but current_stage_name is 'essay'; the name is used",
     );
     check(
         how(Disagreement::EarlierStage { found: text("3"), other: text("4") }),
-        "key is 3, but 4 in an earlier stage; the later one counts",
+        "key is 3, but 4 in an earlier stage; the later stage is used",
     );
     check(
         how(Disagreement::IdAndFile { id: text("a"), file: text("b.json") }),
         "key is 'a', but the file's name is b.json",
     );
     let status = Disagreement::Status { said: "paused", counts: text("r.jsonl"), counting: "active" };
-    check(how(status), "it says paused, but r.jsonl says active; the latter counts");
-    check(how(Disagreement::Archived), "it is among the archived sessions, so it counts as completed");
+    check(how(status), "it says paused, but r.jsonl says active; the latter is used");
+    check(
+        how(Disagreement::Archived),
+        "the session is among the archived sessions, so it counts as completed",
+    );
     check(
         how(Disagreement::StatusAndFolder { status: text("active"), folder: "error" }),
-        "key is 'active', but it is in the folder error; the folder counts",
+        "key is 'active', but it is in the folder error; the folder is used",
     );
     check(
         how(Disagreement::TotalAndDefinition { recorded: 3, defined: 4 }),
-        "key is 3, but its workflow has 4 phases; the recorded number counts",
+        "key is 3, but its workflow has 4 phases; the recorded number is used",
     );
     check(
         What::TotalUnused(Total::Specification { recorded: 2, phases: 4 }),
@@ -209,7 +212,7 @@ fn files_that_belong_together_are_told_with_the_one_that_is_not_there() {
         What::FileOutside { path: text("/a.md") },
         "key is '/a.md', outside the session's folder; it was not checked",
     );
-    check(What::ElsewhereToo { counts: text("a") }, "it is also in another folder; a counts");
+    check(What::ElsewhereToo { counts: text("a") }, "the session is also in another folder; a is used");
     check(What::CutOff { most: 9 }, "there are more than 9 files and folders; the rest was not read");
     check(
         What::ByteOrderMark { tool: "Open Code Review" },
@@ -229,7 +232,7 @@ fn tasks_that_do_not_fit_are_told_one_by_one() {
         how(OfItem::BadId { found: text("a b"), why: text("no") }),
         "'a b' is not an id: no; the file is left as it is",
     );
-    check(how(OfItem::SameAs { id: item("a"), file: text("b") }), "a is also in b; that file counts");
+    check(how(OfItem::SameAs { id: item("a"), file: text("b") }), "a is also in b; that file is used");
     let not_there = |relation| how(OfItem::NotThere { relation, name: text("x") });
     check(not_there(Relation::Part), "its subtask 'x' does not exist");
     check(not_there(Relation::Parent), "its parent 'x' does not exist");
@@ -261,14 +264,14 @@ fn lines_of_a_registry_are_told_with_their_numbers() {
         how(OfRegistry::BrokenLines(vec![2, 4])),
         "lines 2, 4 are not JSON objects; they are left as they are",
     );
-    check(how(OfRegistry::Repeated { name: text("a"), lines: 2 }), "a has 2 lines; the last one counts");
+    check(how(OfRegistry::Repeated { name: text("a"), lines: 2 }), "a has 2 lines; the last one is used");
     check(
         line(Elsewhere::Session { name: text("b") }),
         "line 2 lists 'a' in p, but the session there is 'b': the line must have that id",
     );
     check(
         line(Elsewhere::NoPlace { places: text("a folder") }),
-        "line 2 lists 'a' in p, where no session can be: a folder",
+        "line 2 lists 'a' in p, where no session can be; a session is  a folder",
     );
     check(
         how(OfRegistry::NamesNothing(vec![text("'a'"), text("'b'")])),

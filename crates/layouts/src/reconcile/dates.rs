@@ -1,20 +1,21 @@
-//! Times of the events of an edit: as in the files, if plausible. Never before the last known event, never
-//! after the files were read, and always in the order of the events.
+//! Chooses the times of the events of an edit. The times in the files are used if they are plausible. No time
+//! is before the last known event or after the files were read, and the times have the order of the events.
 
 use jiff::Timestamp;
 
-/// A time that the files state, or that their reader inferred.
+/// A time for an event that is in the files, or that was inferred when they were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
-    /// The end of something. Without a time of its own, it is read as the end of the event before it, which
-    /// is unreliable.
+    /// The event ends something. If the files contain no end, the reader takes the end of the previous event,
+    /// which is unreliable.
     Ended(Timestamp),
-    /// The start of something; by default, the end of the event before it.
+    /// The event starts something. If the files contain no start, the reader takes the end of the previous
+    /// event.
     Began(Timestamp),
 }
 
-/// The times of events, in order. `known` is the time of the last event before all of them, and `read` is
-/// when the files were read; `otherwise` has each event's time according to modification times.
+/// The times of the events, in order. `known` is the time of the last event before them. `read` is when the
+/// files were read. `otherwise` contains the time of each event according to modification times.
 pub(super) fn in_order(
     known: Timestamp,
     read: Timestamp,
@@ -23,7 +24,7 @@ pub(super) fn in_order(
 ) -> Vec<Timestamp> {
     let dated = dated(known, read, said);
     let Some(last) = dated.iter().rposition(Option::is_some) else { return otherwise.to_vec() };
-    // Events before the first reliable time belong to the same edit, and cannot be later.
+    // Events before the first reliable time belong to the same edit, so they cannot be later than that time.
     let mut at = dated.iter().flatten().next().copied().unwrap_or(known);
     let mut times = Vec::with_capacity(otherwise.len());
     for (place, (dated, otherwise)) in dated.iter().zip(otherwise).enumerate() {
@@ -33,8 +34,8 @@ pub(super) fn in_order(
     times
 }
 
-/// The times that are reliable. A time that is not later than all earlier ones was inferred or is impossible;
-/// a time at or after the moment of reading is a default.
+/// The reliable times; `None` for each of the others. A time that is not later than all earlier ones was
+/// inferred or is impossible. A time at or after `read` is a default.
 fn dated(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
     let (mut last, mut has_end) = (known, false);
     let counts = |said: &Option<Said>| {
@@ -61,8 +62,8 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + minute * 60).expect("a time")
     }
 
-    /// The times of events as minutes, if the last known event is at minute 0, the files were written at 110,
-    /// and read at 120.
+    /// The times of events in minutes. The last known event was at minute 0; the files were written at minute
+    /// 110, and read at minute 120.
     fn minutes(said: &[Option<Said>]) -> Vec<i64> {
         let times = in_order(at(0), at(120), said, &vec![at(110); said.len()]);
         times.iter().map(|time| (time.as_second() - 1_800_000_000) / 60).collect()
@@ -77,7 +78,7 @@ mod tests {
     #[test]
     fn what_they_do_not_date_happened_when_they_were_written() {
         assert_eq!(minutes(&[None, None]), [110, 110]);
-        // The default is the time of the previous event.
+        // Each time equals the time of the previous event, so it is a default.
         assert_eq!(minutes(&[Some(Ended(at(0))), Some(Began(at(0)))]), [110, 110]);
         let said = [Some(Ended(at(20))), Some(Ended(at(20))), Some(Began(at(20)))];
         assert_eq!(minutes(&said), [20, 110, 110]);

@@ -1,4 +1,4 @@
-//! A session with uncommitted events applied on top.
+//! A session with uncommitted events that are already applied.
 
 use super::dates::{self, Said};
 use crate::reading::Dated;
@@ -10,17 +10,17 @@ use model::item::ItemBook;
 use model::phase::{Phase, PhaseState};
 use model::session::Session;
 
-/// A session and its uncommitted events. Each event is applied immediately, so that the next decision is
-/// based on the result.
+/// A session and its uncommitted events. Each event is applied at once, so that the next decision is based on
+/// its result.
 pub struct Draft {
     session: Session,
     items: ItemBook,
     events: Vec<Event>,
     times: Vec<Timestamp>,
     said: Vec<Option<Said>>,
-    /// The time of the last event before the draft's own.
+    /// The time of the last committed event.
     known: Timestamp,
-    /// When the files were read, if times in the files count.
+    /// When the files were read. `None` if times in the files are ignored.
     read: Option<Timestamp>,
     at: Timestamp,
     actor: Actor,
@@ -33,7 +33,7 @@ impl Draft {
         Self { session, items, events, times, said, known, read: None, at, actor }
     }
 
-    /// The draft with times from the files; `read` is when the files were read.
+    /// The draft, with events at the times that the files contain. `read` is when the files were read.
     #[must_use]
     pub fn dated_by_files(self, read: Timestamp) -> Self {
         Self { read: Some(read), ..self }
@@ -56,8 +56,8 @@ impl Draft {
         self.said.push(said);
     }
 
-    /// The event, unless it completes a phase whose gate failed in the log: a file never overrules a gate, so
-    /// the phase is then only claimed.
+    /// The event to record. If the event completes a phase whose gate failed in the log, it becomes a claim,
+    /// because a file never overrules a gate.
     fn but_claimed(&self, event: Event) -> Event {
         match event {
             Event::PhaseCompleted { phase, attempt, .. }
@@ -70,7 +70,8 @@ impl Draft {
         }
     }
 
-    /// Makes phases with open items in the log claims, even if a file calls them done.
+    /// Makes claims of completed phases that have open items in the log, even if a file says that the phases
+    /// are done.
     pub(super) fn contest(&mut self) {
         let mut done: Vec<Name> = Vec::new();
         for event in &self.events {
@@ -86,12 +87,13 @@ impl Draft {
         }
     }
 
-    /// True if the files state a plausible duration.
+    /// True if the files contain a plausible start and end.
     pub(super) fn is_told(&self, began: Timestamp, ended: Timestamp) -> bool {
         self.known <= began && began < ended && self.read.is_some_and(|read| ended < read)
     }
 
-    /// Sets the time of the next events, if known; never earlier than existing ones.
+    /// Sets the time of the next events, if it is known. The time is never earlier than that of an existing
+    /// event.
     pub fn happens_at(&mut self, at: Option<Timestamp>) {
         if let Some(at) = at {
             self.at = at.max(self.session.updated_at);

@@ -1,4 +1,4 @@
-//! Custom fields set or cleared by an edit.
+//! Adopts custom fields that an edit set or cleared.
 
 use super::draft::Draft;
 use crate::layout;
@@ -27,8 +27,8 @@ pub(super) fn fields_of_phase(draft: &mut Draft, theirs: &Phase, was: Option<&Ph
     }
 }
 
-/// Fields that an edit cleared, in a layout that uses null for this. Keys that another writer dropped were
-/// restored before the files were read.
+/// Fields that an edit cleared, in a layout in which null means cleared. A missing key clears nothing: keys
+/// that another writer dropped are restored before.
 fn cleared(
     draft: &Draft,
     ours: &BTreeMap<String, Value>,
@@ -42,8 +42,8 @@ fn cleared(
     base.keys().filter(|_| has_nulls).filter(is_cleared).map(|name| (name.clone(), Value::Null)).collect()
 }
 
-/// Fields that an edit changed. A field that the files lack was not deleted: the other writer did not know
-/// it.
+/// Fields that an edit changed. A field that is missing in the files was not deleted, because the other
+/// writer did not know it.
 pub(super) fn changed_fields(
     ours: &BTreeMap<String, Value>,
     base: &BTreeMap<String, Value>,

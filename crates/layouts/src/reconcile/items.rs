@@ -1,4 +1,5 @@
-//! Adopts changes of items in files: added, moved, described. A missing item was not deleted.
+//! Adopts changes of items in files: items that were added, moved or described. An item that is missing in
+//! the files was not deleted.
 
 use super::{Draft, Laid};
 use model::event::{Event, ItemEvent};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     let mut wanted: Vec<&Item> = theirs.items.iter().collect();
     wanted.sort_by_key(|item| item.sort_key());
-    // All items are added first, because an item may depend on a later one.
+    // All items are added before anything else, because an item may depend on a later one.
     for item in &wanted {
         if draft.items().get(&item.id).is_none() {
             let mut item = added(item);
@@ -30,7 +31,7 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     }
 }
 
-/// Drops an item that was known only from a list, if the list no longer contains it.
+/// Drops an item that was known only from a list, once the list does not contain it any more.
 fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     let is_off = |item: &&Item| item.fields.contains_key(super::LISTED) && !theirs.contains(&item.id);
     let off: Vec<ItemId> = base.iter().filter(is_off).map(|item| item.id.clone()).collect();
@@ -42,8 +43,8 @@ fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// The run of an item. If the files cannot represent the log's current run, items of the run in the files
-/// belong to it; a part belongs to its container's run.
+/// The run to which an item in the files belongs. A part belongs to the run of its container. An item of the
+/// current run in the files belongs to the log's current run if the files cannot represent that run.
 fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     if let Some(parent) = item.parent.as_ref().and_then(|parent| draft.items().get(parent)) {
         return parent.run.clone();
@@ -56,8 +57,8 @@ fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     ours.map_or_else(|| item.run.clone(), RunRef::from)
 }
 
-/// For layouts that count parts: drops a part that leftoff wrote and that is gone. A part that somebody
-/// finished, holds or commented on stays, and is returned.
+/// For layouts whose files give the number of parts: drops a part that leftoff wrote and that is missing now.
+/// A part that somebody finished, holds or commented on stays, and is returned.
 pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let is_counted = |item: &&Item| {
         let parent = item.parent.as_ref().and_then(|parent| theirs.get(parent));
@@ -76,8 +77,9 @@ pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<
     stays
 }
 
-/// For layouts that count parts: drops an item that was removed from a list which still has other items of
-/// the phase. An item that somebody worked on, or whose parts somebody worked on, stays, and is returned.
+/// For layouts whose files list the items of a phase: drops an item that was removed from a list that still
+/// contains other items of the phase. The item stays, and is returned, if somebody worked on it or on its
+/// parts.
 pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let has_others =
         |item: &Item| theirs.iter().any(|other| other.parent.is_none() && other.phase == item.phase);
@@ -98,7 +100,7 @@ pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec
     stays
 }
 
-/// True if nobody finished the item, holds it or commented on it.
+/// True if nobody finished the item, holds it, or commented on it.
 fn is_blank(item: &Item) -> bool {
     let is_open = matches!(item.status, ItemStatus::Pending | ItemStatus::Active);
     let says_nothing = item.fields.values().all(Value::is_null);
@@ -111,8 +113,8 @@ fn drop_one(draft: &mut Draft, id: &ItemId) {
     draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
 }
 
-/// For layouts that count parts: completes as many parts as the files say, if the number changed. The files
-/// do not say which parts, because work may be done in any order.
+/// For layouts whose files give the number of parts: if the number of completed parts changed, completes that
+/// many parts. The files do not say which parts are complete, because work may be done in any order.
 pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     for parent in theirs.iter().filter(|item| item.is_container()) {
         let is_counted = |part: &&Item| theirs.contains(&part.id);
@@ -134,8 +136,8 @@ pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// Reopens completed items of phases that the files now call not started, if the files no longer mention
-/// them. Items that the files never mention, such as reviewers, stay as they are.
+/// Reopens completed items of phases that have not started according to the edited files, if the files do not
+/// contain these items any more. Items that the files never contain, such as reviewers, stay as they are.
 pub(super) fn open_with(draft: &mut Draft, phases: &[Name], base: &ItemBook, theirs: &ItemBook) {
     let run = draft.session().run().map(RunRef::from);
     let is_its = |item: &&Item| {

@@ -1,4 +1,5 @@
-//! Adopts changes of notes in files: added, changed, resolved, reopened. A missing note was not deleted.
+//! Adopts changes of notes in files: notes that were added, changed, resolved or reopened. A note that is
+//! missing in the files was not deleted.
 
 use super::Draft;
 use super::fields::changed_fields;
@@ -12,16 +13,16 @@ pub(super) fn notes(draft: &mut Draft, base: &Session, theirs: &Session) {
         let was = counterpart(&theirs.notes, place, &base.notes);
         match was.and_then(|was| ours_of(draft, &base.notes, was)) {
             Some(ours) => change(draft, &ours, was, note),
-            // A session keeps only its newest resolved notes, so a note that leftoff wrote may be gone from
-            // the session.
+            // A session keeps only its newest resolved notes, so the session may have dropped a note that
+            // leftoff wrote to the file.
             None if was.is_some_and(|was| is_same(was, note)) => {}
             None => add(draft, &theirs.notes, place),
         }
     }
 }
 
-/// A note's counterpart in another list: the n-th note with its text, or else the note of its kind and time,
-/// whose text was changed.
+/// The note in another list that corresponds to a note: the n-th note with that text, or else a note of that
+/// kind and time, whose text was changed.
 fn counterpart<'a>(of: &[Note], place: usize, among: &'a [Note]) -> Option<&'a Note> {
     let note = &of[place];
     with_its_words(of, place, among).or_else(|| {
@@ -45,7 +46,7 @@ fn ours_of(draft: &Draft, base: &[Note], was: &Note) -> Option<Note> {
 
 fn add(draft: &mut Draft, theirs: &[Note], place: usize) {
     let note = &theirs[place];
-    // Somebody may have added the same note in a file and in the log.
+    // Somebody may have added the same note both in a file and by a command.
     let known = with_its_words(theirs, place, &draft.session().notes).map(|ours| (ours.id, ours.resolved_at));
     let (id, resolved) = known.unwrap_or_else(|| {
         let id = draft.session().next_note();

@@ -1,4 +1,4 @@
-//! Adopts phases that an edit completed, opened, skipped or added.
+//! Adopts phases that an edit completed, reopened, skipped or added.
 
 use super::dates::Said;
 use super::draft::Draft;
@@ -29,17 +29,16 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
         is_reached || (changed(&phase) && is_over(phase))
     });
     for (place, phase) in now.phases.iter().enumerate() {
-        // Rolling back reopened all later phases; those that are done in the files are completed again.
+        // A rollback reopened all later phases. Those that are done in the files are completed again.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
-        // The file may claim more than the log has, as in a session that was closed unfinished: if an edit
-        // advances in such a session, all earlier phases are over.
+        // The files may say more than the log, for example of a session that was closed unfinished. If an
+        // edit advances in such a session, all earlier phases are over.
         let is_passed = Some(place) < reached && draft.phase(phase.id()).is_some_and(|ours| !is_over(ours));
         let is_over_now = (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours;
         if is_over_now {
             began_unseen(draft, now, phase);
         }
-        // Failed attempts are recorded before the completion, because a gate that failed and then passed did
-        // so in this order.
+        // Failed attempts come before the completion, because the gate first failed and then passed.
         failed_attempts(draft, phase, was(phase));
         if is_over_now {
             if !draft.is_done(phase.id()) {
@@ -69,8 +68,8 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
     }
 }
 
-/// Adds the start of a phase that started and ended between two observations, if the files contain its times:
-/// otherwise the phase would have no duration.
+/// Adds the start of a phase that started and ended since the files were last read, if the files contain both
+/// times. Without its start, the phase would have no duration.
 fn began_unseen(draft: &mut Draft, now: &Run, phase: &Phase) {
     let (Some(began), Some(ended)) = (phase.started_at(), phase.completed_at()) else { return };
     let Some(ours) = draft.session().run() else { return };
@@ -84,13 +83,13 @@ fn began_unseen(draft: &mut Draft, now: &Run, phase: &Phase) {
     }
 }
 
-/// When a run ended: the end of its last phase, unless the files state another time.
+/// When a run ended, if the files contain the time. If they do not, the end of its last phase is used.
 pub(super) fn ended(run: &Run) -> Option<Said> {
     run.completed_at.map(Said::Began)
 }
 
-/// Reopens a completed phase and all phases after it. If the files call a phase not started while a later one
-/// is in progress, no phase is started for it: the phase before it is reopened, and completed again.
+/// Reopens a completed phase and all phases after it. A phase that has not started in the files while a later
+/// phase is in progress is not started here: the phase before it is reopened, and completed again.
 fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
     let is_passed = place(phase) < place(now.current().id());
@@ -98,7 +97,7 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let earlier = earlier.and_then(|earlier| draft.phase(earlier.id()).filter(|ours| is_over(ours)).cloned());
     let is_ahead = place(now.current().id()) < place(phase) && !is_over(now.current());
     match earlier.filter(|_| is_passed) {
-        // An earlier phase is in progress, and is reopened.
+        // The edit returned to an earlier phase, so that phase is reopened.
         None if is_ahead => {
             draft.push(Event::RolledBack { phase: now.current().id().clone(), reason: None });
         }
@@ -110,7 +109,7 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     }
 }
 
-/// Adds phases of a run whose workflow was not completely known before.
+/// Adds phases of a run. The log did not know all phases of the run's workflow.
 fn added_phases(draft: &mut Draft, now: &Run) {
     let Some(ours) = draft.session().run().filter(|ours| is_same(ours, now)) else { return };
     let is_new = |phase: &&Phase| ours.position(phase.id().as_str()).is_none();
@@ -120,7 +119,7 @@ fn added_phases(draft: &mut Draft, now: &Run) {
     }
 }
 
-/// Returns to a completed phase for a review, for which it stays completed.
+/// Returns to a completed phase for a review. The phase stays completed during the review.
 fn review(draft: &mut Draft, theirs: &Phase) {
     let phase = theirs.id().clone();
     let ours = draft.phase(&phase).filter(|ours| is_over(ours)).cloned();
@@ -136,8 +135,8 @@ pub(super) fn is_over(phase: &Phase) -> bool {
     }
 }
 
-/// Completes a phase that an edit calls completed. Without a check that passed according to the files, the
-/// completion is only a claim.
+/// Completes a phase that is completed according to an edit. The completion is only claimed, unless the files
+/// contain a check that passed.
 fn called_done(draft: &mut Draft, theirs: &Phase) {
     let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
     let is_shown =
@@ -157,7 +156,7 @@ pub(super) fn done(draft: &mut Draft, theirs: &Phase) {
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
             let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
             let attempt = last.map(|attempt| attempt.report.clone());
-            // Submitted evidence is stored even without proof that it passes.
+            // Evidence in the files is recorded even if nothing proves that it passes.
             let event = if theirs.claimed {
                 Event::PhaseClaimed { phase, attempt }
             } else {
@@ -174,7 +173,7 @@ pub(super) fn done(draft: &mut Draft, theirs: &Phase) {
     }
 }
 
-/// Records changed evidence for a completed phase as the phase's newest attempt.
+/// Records changed evidence of a completed phase as a new attempt at that phase.
 fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let submitted = |phase: &Phase| {
         let last = phase.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed)?;
@@ -188,8 +187,8 @@ fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     }
 }
 
-/// Records failed attempts that are new in the files. Some files keep only the last attempt, which then
-/// replaces the earlier one.
+/// Records failed attempts that are new in the files. Some files keep only the last attempt, which replaces
+/// the attempt before it.
 fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let is_same = |known: &Attempt, attempt: &Attempt| {
         known.at == attempt.at

@@ -1,4 +1,4 @@
-//! Converts runs that files prove to events. The existence of a file never completes a phase; only commands
+//! Converts runs that files prove to events. The existence of a file never completes a phase: only commands
 //! and state files do.
 
 use super::Draft;
@@ -9,7 +9,7 @@ use model::gate::{AttemptReport, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::run::{Run, RunPlan};
 
-/// Adds runs that files prove to `draft`. `counts` returns true for a proof whose file is new enough.
+/// Adds the runs that files prove to `draft`. `counts` returns true for a proof whose file is new enough.
 pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
     for proof in foreign.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
@@ -23,8 +23,8 @@ pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof
 }
 
 fn begin(draft: &mut Draft, foreign: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
-    // Only the next run of the current workflow counts: old folders, and those of other workflows, say
-    // nothing about the current run.
+    // Only the next run of the current workflow is added. Old folders, and folders of other workflows, say
+    // nothing about it.
     let is_another = |run: &Run| run.workflow.name != *workflow;
     if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;
@@ -47,7 +47,7 @@ fn plan(foreign: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
     Some(RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new()))
 }
 
-/// A report of a gate that passed because a file exists.
+/// The report of a gate that passed because the file at `path` exists.
 pub fn shown_by(path: &str) -> AttemptReport {
     let check = CheckResult {
         id: "file".to_owned(),

@@ -1,4 +1,4 @@
-//! Maps ids in files to the ids of the session's own items, for layouts in which an id has several spellings.
+//! Replaces ids in files by the ids of the session's items, for layouts in which an id has several spellings.
 
 use super::Draft;
 use crate::layout::{ForeignSession, Layout};
@@ -7,7 +7,8 @@ use model::id::ItemId;
 use model::item::NewItem;
 use std::collections::BTreeMap;
 
-/// A session read from files, with the ids of the session's own items. An exact match wins.
+/// A session read from files, with ids spelled like those of the session's own items. An id that matches
+/// exactly stays.
 #[must_use]
 pub fn in_known_spelling(mut foreign: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
     let Some(spelling) = layout.capabilities().id_spelling else { return foreign };

@@ -34,7 +34,7 @@ fn run(ordinal: u32) -> Event {
     Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases, definition: None }
 }
 
-/// Events of a review that reached this phase; all earlier phases are claimed.
+/// The events of a review that has reached this phase. All earlier phases are claimed.
 fn reached(ordinal: u32, phase: &str) -> Vec<Event> {
     let mut events = vec![run(ordinal)];
     for before in PHASES.iter().take_while(|before| **before != phase) {
@@ -69,7 +69,7 @@ fn folded(events: &[Event]) -> (Session, ItemBook) {
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// The changes to `ours` after somebody changed the files from `base` to `theirs`.
+/// The draft for the session of the events `ours`, after somebody changed its files from `base` to `theirs`.
 fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     let (session, items) = folded(ours);
     let (base, theirs) = (folded(base), folded(theirs));
@@ -82,7 +82,7 @@ fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     draft
 }
 
-/// The changes if only the files changed, and not the log.
+/// The draft after an edit, if nothing was added to the log since the files were written.
 fn edited(base: &[Event], theirs: &[Event]) -> Draft {
     brought_in(base, base, theirs)
 }
@@ -286,7 +286,7 @@ fn done_item(id: &str) -> Event {
     Event::Item(ItemEvent::ItemCompleted { id: item(id), run: review(), phase: name("reviews") })
 }
 
-/// A layout whose files can represent only one run.
+/// The files of this layout can represent only one run.
 #[test]
 fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it() {
     let base = with(reached(1, "reviews"), [added("r-1", "One")]);
@@ -295,7 +295,7 @@ fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it()
     let draft = brought_in(&ours, &base, &theirs);
     let run = |id: &str| draft.items().get(&item(id)).expect("an item").run.ordinal;
     assert_eq!((run("r-1"), run("r-2")), (1, 2), "{:?}", draft.events());
-    // If files contain both runs, they say to which one an item belongs.
+    // If the files contain both runs, they also show to which run an item belongs.
     let draft = brought_in(&ours, &ours, &with(ours.clone(), [added("r-2", "Two")]));
     assert_eq!(draft.items().get(&item("r-2")).expect("an item").run.ordinal, 1);
 }
@@ -376,7 +376,7 @@ fn a_run_that_files_show_begins_once_and_only_as_the_next() {
     assert_eq!(draft.events(), [], "what is older than what it would prove does not count");
 }
 
-/// Whatever the log and the files do to one session, the changes in the file survive.
+/// The changes in the file survive, whatever happened to the session in the log and in the file.
 #[test]
 fn an_edit_is_never_lost() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -425,7 +425,7 @@ fn an_edit_is_never_lost() {
     assert!(changed > 250, "{changed} of 500 edits moved the phase");
 }
 
-/// A session on which people and agents worked by commands.
+/// A session on which people and agents have worked with commands.
 fn worked_on(events: &[Event]) -> (Session, ItemBook) {
     let anna = Actor::person("anna", "h");
     let recorded: Vec<Recorded> =
@@ -433,7 +433,7 @@ fn worked_on(events: &[Event]) -> (Session, ItemBook) {
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// The files advanced from reviews to aggregation, and another file proves the reviews.
+/// The draft for a file that advanced from reviews to aggregation. Another file proves the reviews.
 fn reviews_shown(ours: &[Event]) -> Draft {
     let (session, items) = worked_on(ours);
     let mut theirs = reached(1, "reviews");
@@ -466,7 +466,7 @@ fn b1_a_file_never_overrules_a_gate_of_ours_that_failed() {
     ours.push(Event::GateFailed { phase: name("reviews"), attempt: AttemptReport::default() });
     let draft = reviews_shown(&ours);
     assert!(is_contested(&draft, "reviews"));
-    // The edit itself is adopted, because work continued.
+    // The edit is adopted, because it continued the work.
     assert!(draft.is_in_progress(&name("aggregation")));
 }
 

@@ -1,4 +1,4 @@
-//! A branch's file: which requirements are satisfied, for whom, until when. Unknown keys are kept.
+//! The file of a branch: which requirements are satisfied, for whom, and until when. Unknown keys are kept.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID, shortened};
@@ -14,7 +14,7 @@ pub struct Document {
     root: Map<String, Value>,
 }
 
-/// One satisfaction record: for one agent session, or for the whole branch.
+/// The record that a requirement is satisfied, for one agent session or for the whole branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub requirement: String,
@@ -24,11 +24,11 @@ pub struct Record {
     pub triggered_at: Option<i64>,
 }
 
-/// Why a file cannot be used.
+/// The reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {
     Broken(String),
-    /// The version of the file, as written in it.
+    /// The version in the file, which is not supported.
     OtherVersion(String),
 }
 
@@ -56,7 +56,7 @@ impl Document {
         Self { root: fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
     }
 
-    /// Reads a file. Entries under full ids are moved to short ones.
+    /// Reads a file. Entries under full ids are moved to short ids.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
         let root: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| Unreadable::Broken(error.to_string()))?;
@@ -79,7 +79,7 @@ impl Document {
         serde_json::to_string_pretty(&self.root).unwrap_or_default()
     }
 
-    /// The branch that the file names, if any.
+    /// The branch that the file names; `None` if it names none.
     pub fn branch(&self) -> Option<&str> {
         self.root.get("branch").and_then(Value::as_str).filter(|name| !name.is_empty())
     }
@@ -88,7 +88,8 @@ impl Document {
         self.root.insert("updated_at".to_owned(), json!(now));
     }
 
-    /// How a requirement is satisfied for this agent session at this time; `None` if it is not.
+    /// How this requirement is satisfied for this agent session at the time `now`. `None` if it is not
+    /// satisfied.
     pub fn satisfaction(
         &self,
         name: &str,
@@ -106,7 +107,8 @@ impl Document {
         satisfaction(self.session(name, agent?)?, true, now)
     }
 
-    /// Satisfies a requirement. Returns false if that needs an agent session and none is named.
+    /// Satisfies a requirement. Returns false if the requirement must be satisfied for one agent session, and
+    /// none is given.
     pub fn satisfy(
         &mut self,
         name: &str,
@@ -129,8 +131,8 @@ impl Document {
         true
     }
 
-    /// Clears a requirement and its trigger: for every agent session, or for this agent session and the whole
-    /// branch. Returns true if anything was cleared.
+    /// Clears a requirement and its trigger. If an agent session is given, the requirement is cleared for
+    /// that session and for the whole branch, otherwise for everybody. Returns true if anything was cleared.
     pub fn clear(&mut self, name: &str, agent: Option<&AgentKey>) -> bool {
         if self.requirement(name).is_none() {
             return false;
@@ -142,20 +144,20 @@ impl Document {
         self.remove_session(name, agent) || was_of_the_branch
     }
 
-    /// Removes this agent session's satisfaction for a single action, after that action.
+    /// Removes a satisfaction that was valid for a single action of this agent session, after that action.
     pub fn use_up(&mut self, name: &str, agent: &AgentKey) -> bool {
         self.remove_session(name, agent)
     }
 
-    /// When the guarded action was first done: by this agent session, or by anybody for a branch-wide
-    /// requirement.
+    /// When the guarded action was first done: by this agent session, or, for a requirement of the whole
+    /// branch, by anybody.
     pub fn triggered_at(&self, name: &str, scope: RequirementScope, agent: &AgentKey) -> Option<i64> {
         let entry =
             if scope.is_of_one_agent() { self.session(name, agent)? } else { self.requirement(name)? };
         triggered_at(entry)
     }
 
-    /// Records that the guarded action was done; the time of the first one stays.
+    /// Records that the guarded action was done. If it was done before, the time of the first action stays.
     pub fn trigger(&mut self, name: &str, scope: RequirementScope, agent: &AgentKey, now: i64) -> bool {
         if self.triggered_at(name, scope, agent).is_some() {
             return false;
@@ -168,7 +170,8 @@ impl Document {
         true
     }
 
-    /// All satisfactions, by requirement: that of the branch, then those of agent sessions.
+    /// Records of all requirements that are satisfied or were triggered. For each requirement, the record of
+    /// the whole branch comes before those of agent sessions.
     pub fn records(&self, now: i64) -> Vec<Record> {
         let mut records = Vec::new();
         for (name, entry) in self.requirements().into_iter().flatten() {
@@ -191,7 +194,7 @@ impl Document {
         records
     }
 
-    /// Removes everything about this agent session. Other agent sessions are not affected.
+    /// Removes everything about this agent session. Nothing changes for other agent sessions.
     pub fn clear_session(&mut self, agent: &AgentKey) -> bool {
         let mut changed = false;
         for sessions in self.sessions_mut() {
@@ -202,8 +205,9 @@ impl Document {
         changed
     }
 
-    /// Gives this agent session the newest satisfaction of another one, if it is recent enough. An inherited
-    /// satisfaction is not passed on, and none is inherited twice.
+    /// Copies the newest satisfaction of another agent session to this one, if it is recent enough. An
+    /// inherited satisfaction is not copied again, and each satisfaction is inherited only once. Returns true
+    /// if one was copied.
     pub fn carry_over(&mut self, name: &str, heir: &AgentKey, window: u64, now: i64) -> bool {
         let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else {
             return false;
@@ -267,8 +271,8 @@ impl Document {
         entries.filter_map(|entry| entry.get_mut("sessions")?.as_object_mut())
     }
 
-    /// Moves entries under full ids to short ones; if an agent session then has two entries, the newer one
-    /// wins.
+    /// Moves entries under full ids to short ids. If an agent session then has two entries, the newer one is
+    /// kept.
     fn migrate(&mut self) {
         for sessions in self.sessions_mut() {
             if sessions.keys().all(|key| shortened(key) == *key) {
@@ -302,7 +306,7 @@ fn migrated(old: Map<String, Value>) -> Map<String, Value> {
     entries
 }
 
-/// Keeps the earlier of two times at which a requirement was first triggered.
+/// Keeps the earlier of two times at which the guarded action was first done.
 fn keep_first_trigger(kept: &mut Value, other: &Value) {
     let at = |entry: &Value| moment(entry.get("triggered_at"));
     let is_triggered = |entry: &Value| entry.get("triggered").and_then(Value::as_bool).unwrap_or_default();
@@ -318,14 +322,14 @@ fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a m
     let sessions = table_mut(entry, "sessions");
     let key = agent.key_for(sessions);
     let session = table_mut(sessions, &key);
-    // If only eight characters are known, there is no full id to record.
+    // If the id has only eight characters, no full id is known.
     if agent.full() != agent.short() {
         session.insert(FULL_ID.to_owned(), json!(agent.full()));
     }
     session
 }
 
-/// The table under a key; any other value there is replaced by an empty table.
+/// The table under a key. A value of another type is replaced by an empty table.
 pub(super) fn table_mut<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
     let value = map.entry(key).or_insert_with(|| json!({}));
     if !value.is_object() {

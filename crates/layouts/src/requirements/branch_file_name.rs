@@ -1,9 +1,10 @@
-//! Maps a branch to its file name. If two branches map to the same name, the second branch gets another name.
+//! The file name of a branch. If the names of two branches give the same file name, the second branch gets
+//! another one.
 
 use crate::hash::hex;
 use sha2::{Digest, Sha256};
 
-/// The name of a branch's file, without extension.
+/// The file name of a branch, without its extension.
 pub fn file_stem(branch: &str) -> String {
     branch
         .chars()
@@ -15,8 +16,8 @@ pub fn file_stem(branch: &str) -> String {
         .collect()
 }
 
-/// The name of the file of a branch, if another branch has taken its own name. It differs from every
-/// `file_stem`, and is always the same for the branch.
+/// The file name of a branch whose usual file name another branch already uses. It differs from every usual
+/// name, and is always the same for a branch.
 pub fn collision_name(branch: &str) -> String {
     let digest = Sha256::digest(branch.as_bytes());
     format!("{}.{}", file_stem(branch), hex(&digest[..4]))

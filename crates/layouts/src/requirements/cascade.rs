@@ -1,5 +1,5 @@
 //! Reads the configuration: the user's file, then the project's, then the local one. A mistake is reported
-//! with its file and key, and a requirement with a mistake does not block anybody.
+//! with its file and key. A requirement with a mistake blocks nobody.
 
 use super::rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
 use super::type_check::{self, count};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const DEFAULT_CACHE_SECONDS: u64 = 60;
 const DEFAULT_WINDOW_SECONDS: u64 = 300;
 
-/// A configuration file, in order of precedence.
+/// A configuration file. Later files override earlier ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     pub path: &'a str,
@@ -22,13 +22,13 @@ pub struct Source<'a> {
 /// The merged configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The requirements in the order of the files, including disabled ones.
+    /// The requirements, in the order of the files. Disabled requirements are included.
     pub requirements: Vec<Requirement>,
-    /// If true, a new agent session is told which requirements are open.
+    /// True if a new agent session is informed about open requirements.
     pub inject_context: bool,
     pub carry_over: Option<CarryOver>,
     pub stop: Stop,
-    /// If true, the end of an agent session clears what it satisfied.
+    /// True if the end of an agent session clears the requirements that it satisfied.
     pub clear_session_state: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads the configuration files. A later file overrides an earlier one.
+/// Reads the configuration files. A later file overrides earlier ones.
 pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut merged = Map::new();
     let mut warnings = Vec::new();
@@ -74,7 +74,7 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     Reading { value, warnings }
 }
 
-/// The merged files, including mistakes and unknown keys.
+/// The merged content of the files, including mistakes and unknown keys.
 pub fn merged(sources: &[Source<'_>]) -> Map<String, Value> {
     let mut merged = Map::new();
     for root in sources.iter().filter_map(|source| parse(source, &mut Vec::new())) {
@@ -91,7 +91,7 @@ fn inherit(merged: &mut Map<String, Value>, root: Map<String, Value>) {
     }
 }
 
-/// The file that set each key of each requirement.
+/// Which file set each key of each requirement.
 #[derive(Default)]
 struct Origins {
     last_file: BTreeMap<String, String>,
@@ -113,7 +113,7 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
     let mut odd = |said: String| warnings.push(Problem::of_file(source.path, What::Setting(said)));
     let options = serde_saphyr::options! {
         with_snippet: false,
-        // The last of duplicate keys counts, as in the framework's own reader.
+        // The last of several equal keys is used, as the framework itself does.
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
     };
     match serde_saphyr::from_str_with_options::<Option<Value>>(source.text, options) {
@@ -131,7 +131,7 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
     }
 }
 
-/// Merges tables key by key; replaces everything else, including lists.
+/// Merges tables key by key. Any other value, also a list, is replaced as a whole.
 fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
@@ -187,7 +187,7 @@ fn hooks(root: &Map<String, Value>) -> Settings {
     }
 }
 
-/// Reads a requirement; on failure, says which key is missing or unusable, and why.
+/// Reads a requirement. The error names the key that is missing or unusable, and the reason.
 fn requirement(name: &str, fields: &Map<String, Value>) -> Result<Requirement, String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     let is = |key: &str| fields.get(key).and_then(Value::as_bool).unwrap_or(false);

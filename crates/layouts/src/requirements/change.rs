@@ -1,5 +1,5 @@
-//! A hook's change to a branch's file, as a value. It can wait in a file of its own until the branch's file
-//! can be written.
+//! A change that a hook makes to a branch's file. Stored in a file of its own if the branch's file cannot be
+//! written yet.
 
 use super::agent::AgentKey;
 use super::branch_file::Document;
@@ -7,12 +7,12 @@ use super::satisfaction::Satisfying;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};
 
-/// A change to requirements, with its author and time.
+/// A change to requirements, with its author and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Seconds since 1970.
     pub at: i64,
-    /// The agent session's full id; `None` for the whole branch.
+    /// The full id of the agent session. `None` if the change is for the whole branch.
     pub agent_session: Option<String>,
     pub names: Vec<(String, RequirementScope)>,
     pub deed: Deed,
@@ -22,9 +22,9 @@ pub struct Change {
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
     Satisfy(Satisfying),
-    /// The permission for a single action was used.
+    /// A permission that was valid for a single action was used.
     UseUp,
-    /// The action that a requirement guards was done for the first time.
+    /// The action guarded by a requirement was done for the first time.
     Trigger,
 }
 

@@ -1,13 +1,13 @@
-//! The user's list of live agent sessions. The caller says which are alive; entries and keys of other
-//! programs stay.
+//! The user's list of live agent sessions. The caller decides which sessions are alive. Entries and keys of
+//! other programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
 use super::branch_file::table_mut;
 use serde_json::{Map, Value, json};
 
-/// Keys for the start of the agent's process, and for the boot time of the machine: a pid alone does not
-/// identify a process, because pids are reused.
+/// Keys for the start time of the agent's process and the boot time of the machine. Both are needed to
+/// identify a process, because the system reuses pids.
 const PROCESS_START: &str = "process_start";
 const BOOT_ID: &str = "boot_id";
 
@@ -16,16 +16,17 @@ pub struct Registry {
     root: Map<String, Value>,
 }
 
-/// An agent session that was alive when this entry was written.
+/// An agent session that was alive when its entry was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
-    /// The full id if known, otherwise the short one.
+    /// The full id of the agent session. The short id if the full one is unknown.
     pub id: String,
     /// The pid of the hook that wrote the entry.
     pub pid: Option<u32>,
     /// The pid of the agent itself.
     pub ppid: Option<u32>,
-    /// When the agent's process started, if known: distinguishes it from other processes with its pid.
+    /// When the agent's process started, if known. It tells the process apart from an earlier or later one
+    /// with the same pid.
     pub process_start: Option<u64>,
     pub boot_id: Option<String>,
     pub project_dir: String,
@@ -35,8 +36,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The pid of the process whose life matters: the agent's, or else that of the process that wrote the
-    /// entry. 0 stands for a process group, so it is ignored.
+    /// The pid of the process that must be running: the agent's, or else that of the process that wrote the
+    /// entry. A pid of 0 means a process group, and is ignored.
     pub fn process(&self) -> Option<u32> {
         self.ppid.filter(|pid| *pid > 0).or(self.pid.filter(|pid| *pid > 0))
     }
@@ -50,7 +51,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Reads the list; `None` if the content is unusable.
+    /// Reads the list. `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
         let root: Map<String, Value> = serde_json::from_str(text).ok()?;
         let is_known = root.get("version").is_none_or(|version| version.as_str() == Some(VERSION))
@@ -67,7 +68,7 @@ impl Registry {
         sessions.into_iter().flatten().map(|(key, value)| entry(key, value)).collect()
     }
 
-    /// Records an agent session; the time of its first record stays.
+    /// Records an agent session. If it was already recorded, the time of the first record stays.
     pub fn greet(&mut self, agent: &AgentKey, entry: &Entry) {
         let sessions = table_mut(&mut self.root, "sessions");
         let key = agent.key_for(sessions);
@@ -89,7 +90,7 @@ impl Registry {
         sessions.shift_remove(&key).is_some()
     }
 
-    /// Drops entries of agent sessions that are not alive. Returns true if there were any.
+    /// Removes the entries of agent sessions that are not alive. Returns true if any entry was removed.
     pub fn drop_gone(&mut self, lives: impl Fn(&Entry) -> bool) -> bool {
         let sessions = table_mut(&mut self.root, "sessions");
         let before = sessions.len();

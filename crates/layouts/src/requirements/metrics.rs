@@ -1,5 +1,5 @@
-//! Counters of an agent session (tools, blocks, satisfactions, skills, errors), and how many entries each list keeps.
-//! Keys of other programs stay.
+//! Counters of an agent session: used tools, blocked tools, satisfied requirements, skills, errors. Keys of
+//! other programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
@@ -11,9 +11,9 @@ const MOST_FILES: usize = 50;
 const MOST_COMMANDS: usize = 30;
 const MOST_SKILLS: usize = 50;
 const MOST_ERRORS: usize = 100;
-/// The number of newest events that are remembered, so that each event counts once.
+/// How many of the newest events are remembered. A remembered event is not counted again.
 const MOST_SEEN: usize = 100;
-/// The name of the section that only leftoff uses.
+/// The name of the section in the file that only leftoff uses.
 const OURS: &str = "leftoff";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,12 +21,12 @@ pub struct Metrics {
     root: Map<String, Value>,
 }
 
-/// An event to count. It can wait in a file of its own until the metrics can be written.
+/// An event to count. Stored in a file of its own if the metrics cannot be written yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Seconds since 1970.
     pub at: i64,
-    /// The identity of this event, so that it counts once.
+    /// The identity of the event, so that it is counted only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
     pub what: Counted,
@@ -35,7 +35,7 @@ pub struct Count {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
-    /// A tool was used, perhaps with a skill.
+    /// A tool was used, possibly by a skill.
     Used {
         tool: String,
         file: Option<String>,
@@ -87,7 +87,7 @@ impl Metrics {
         }
     }
 
-    /// Reads the metrics; `None` if the content is unusable.
+    /// Reads the metrics. `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
         let root: Map<String, Value> = serde_json::from_str(text).ok()?;
         (root.get("version").and_then(Value::as_str) == Some(VERSION)).then_some(Self { root })
@@ -97,18 +97,18 @@ impl Metrics {
         serde_json::to_string_pretty(&self.root).unwrap_or_default()
     }
 
-    /// True if the file belongs to this agent session, or does not say to which it belongs.
+    /// True if the file is about this agent session, or does not name one.
     pub fn is_of(&self, agent: &AgentKey) -> bool {
         let full = self.root.get("full_session_id").cloned().unwrap_or(Value::Null);
         agent.owns(agent.short(), &json!({ FULL_ID: full }))
     }
 
-    /// Counts an event. Returns false if it was counted before.
+    /// Counts an event. Returns false if the event was already counted.
     pub fn count(&mut self, count: &Count) -> bool {
         let Count { at, event, what } = count;
         let is_new = match (event, what) {
             (None, _) => true,
-            // A conversation may be compacted several times, with events that look the same.
+            // A conversation may be compacted several times, and the events look the same.
             (Some(event), Counted::Compacted) => self.compacts_anew(event, *at),
             (Some(event), _) => self.first_time(event),
         };
@@ -149,7 +149,7 @@ impl Metrics {
         seen.is_some_and(|seen| seen.iter().any(|known| known.as_str() == Some(event)))
     }
 
-    /// Remembers an event. Returns false if it was remembered already.
+    /// Remembers an event. Returns false if the event was already remembered.
     pub fn first_time(&mut self, event: &str) -> bool {
         let seen = list_in(table_mut(&mut self.root, OURS), "seen");
         if seen.iter().any(|known| known.as_str() == Some(event)) {
@@ -159,7 +159,8 @@ impl Metrics {
         true
     }
 
-    /// True if this compaction is a new one: two compactions never follow each other within seconds.
+    /// True if this event is a new compaction. The same compaction may be reported several times within
+    /// seconds, but two compactions never follow each other so fast.
     fn compacts_anew(&mut self, event: &str, at: i64) -> bool {
         const APART_SECONDS: u64 = 5;
         let ours = table_mut(&mut self.root, OURS);
@@ -173,7 +174,8 @@ impl Metrics {
         !is_same
     }
 
-    /// True if this denial should be shown in full, because it was not shown within the last seconds.
+    /// True if a denial should be shown in full, because the same denial was not shown within the last
+    /// `within_seconds`.
     pub fn shows_denial(&mut self, fingerprint: &str, within_seconds: i64, now: i64) -> bool {
         let ours = table_mut(&mut self.root, OURS);
         let last = ours.get("denial");
@@ -257,7 +259,7 @@ fn add_one(table: &mut Map<String, Value>, key: &str) {
     table.insert(key.to_owned(), json!(count.saturating_add(1)));
 }
 
-/// Appends to a list with a maximum length, by dropping its oldest entries.
+/// Appends a value to a list of at most `most` entries. The oldest entries are removed.
 fn push(list: &mut Vec<Value>, value: Value, most: usize) {
     list.push(value);
     list.drain(..list.len().saturating_sub(most));

@@ -1,6 +1,7 @@
-//! Starter configurations, under the names that the original framework uses. Their wording is leftoff's own.
+//! Configurations to start with. They have the names that the original framework uses, but leftoff's own
+//! wording.
 
-/// The names of the starter configurations, and their YAML.
+/// The names of these configurations, and their YAML.
 const PRESETS: [(&str, &str); 5] = [
     ("strict", include_str!("presets/strict.yaml")),
     ("relaxed", include_str!("presets/relaxed.yaml")),

@@ -1,9 +1,8 @@
-//! One requirement, with its defaults: which tools it guards, when it applies, what satisfies it, and how long an
-//! approval is valid.
+//! One requirement: the tools that it guards, when it applies, and what satisfies it.
 
 use model::workflow::{RequirementDefinition, RequirementScope};
 
-/// The name, in the configuration, of the calculator for the number of changed lines in a branch.
+/// The name of the calculator that measures how many lines a branch changed, as the configuration writes it.
 pub const BRANCH_SIZE: &str = "branch_size_calculator";
 const DEFAULT_TOOLS: [&str; 3] = ["Edit", "Write", "MultiEdit"];
 const DEFAULT_APPROVAL_SECONDS: u64 = 300;
@@ -19,25 +18,26 @@ pub struct Requirement {
     pub checklist: Vec<String>,
     /// Skills that satisfy the requirement, in addition to the built-in ones.
     pub skills: Vec<String>,
-    /// Phases of the requirement's workflow whose completion satisfies the requirement.
+    /// Phases that satisfy the requirement when they are completed. They belong to the workflow that declares
+    /// the requirement.
     pub phases: Vec<String>,
-    /// The skill that is suggested to satisfy the requirement, and that satisfies it when it has run.
+    /// The skill to suggest for the requirement. Running it satisfies the requirement.
     pub auto_resolve_skill: Option<String>,
     /// How long an approval is valid, in seconds.
     pub approval_ttl: u64,
-    /// True if the requirement applies only when the agent stops.
+    /// True if the requirement is checked only when the agent stops.
     pub stop_only: bool,
-    /// True if the requirement only reminds, and never blocks.
+    /// True if the requirement only reminds the agent, and blocks nothing.
     pub advisory: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequirementKind {
-    /// Satisfied by a statement of the user or the agent.
+    /// Satisfied when the user or the agent says so.
     Blocking,
-    /// Satisfied while a measured value is within its limits.
+    /// Satisfied while a measured value is within limits.
     Dynamic(Limits),
-    /// Satisfied while a condition holds.
+    /// Satisfied while a condition is true.
     Guard(Guard),
 }
 
@@ -55,11 +55,11 @@ pub enum Guard {
     SingleSession,
 }
 
-/// A tool, and a pattern for its command.
+/// A tool that triggers the requirement, and a pattern for the command that it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     pub tool: String,
-    /// A regular expression for the command, which ignores case.
+    /// A regular expression for the command. Upper and lower case are not distinguished.
     pub command_pattern: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Trigger {
 }
 
 impl Requirement {
-    /// A requirement with only a name, which is disabled until somebody enables it.
+    /// A requirement with nothing but a name. It is disabled until somebody enables it.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -89,12 +89,14 @@ impl Requirement {
         }
     }
 
-    /// True if only a completed phase or a skill satisfies the requirement, not a statement.
+    /// True if completed phases satisfy the requirement. A statement of the user or the agent is then not
+    /// enough.
     pub fn is_proved_by_phase(&self) -> bool {
         !self.phases.is_empty()
     }
 
-    /// How long the requirement stays satisfied by default: measurements expire, statements do not.
+    /// How long the requirement stays satisfied by default, in seconds. `None` for statements, which do not
+    /// expire; measurements do.
     pub fn usual_ttl(&self) -> Option<u64> {
         match self.kind {
             RequirementKind::Dynamic(_) => Some(self.approval_ttl),
@@ -102,7 +104,7 @@ impl Requirement {
         }
     }
 
-    /// A requirement as declared in a workflow's definition.
+    /// The requirement that a workflow's definition declares.
     pub fn declared(name: &str, definition: &RequirementDefinition) -> Self {
         let mut requirement = Self {
             enabled: true,
@@ -116,8 +118,8 @@ impl Requirement {
         requirement
     }
 
-    /// The scope in which the requirement is satisfied. One agent session accepts a measurement or a
-    /// condition for a while, whatever the scope of the requirement.
+    /// The scope for which a satisfaction is recorded. A measurement or condition is recorded for one agent
+    /// session, whatever the requirement's scope.
     pub fn kept_scope(&self) -> RequirementScope {
         match self.kind {
             RequirementKind::Blocking => self.scope,
@@ -125,7 +127,8 @@ impl Requirement {
         }
     }
 
-    /// Adds sources that satisfy the requirement: `phase:…` and `skill:…`, as in definitions.
+    /// Adds phases and skills that satisfy the requirement, written `phase:…` and `skill:…` as in
+    /// definitions.
     pub fn satisfied_also_by(&mut self, sources: &[String]) {
         for source in sources {
             match source.split_once(':') {

@@ -1,15 +1,15 @@
-//! A satisfaction: what satisfied a requirement, since when and until when, as spelled in a branch's file.
+//! How a requirement was satisfied: by what, since when and until when, as written in a branch's file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The key that marks a satisfaction as inherited by another agent session.
+/// The key that marks a satisfaction that another agent session inherited.
 pub(super) const CARRIED_TO: &str = "carried_to";
-/// The keys of a satisfaction, in an entry that may have other keys.
+/// The keys of a satisfaction. Its entry may also have other keys.
 pub(super) const SATISFACTION: [&str; 6] =
     ["satisfied", "satisfied_at", "satisfied_by", "metadata", "expires_at", CARRIED_TO];
 
-/// The source that satisfied a requirement, in the file's words.
+/// The source that satisfied a requirement, in the words of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SatisfiedBy {
@@ -37,14 +37,14 @@ impl SatisfiedBy {
     }
 }
 
-/// A satisfaction that is valid now.
+/// A satisfaction of a requirement that is valid now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Satisfaction {
     pub by: String,
     pub at: Option<i64>,
     pub expires_at: Option<i64>,
     pub metadata: Value,
-    /// True if the satisfaction is valid for every agent session of the branch.
+    /// True if the satisfaction is valid for all agent sessions of the branch.
     pub for_the_branch: bool,
 }
 
@@ -54,8 +54,8 @@ pub struct Satisfying {
     pub by: SatisfiedBy,
     pub ttl: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// True if the satisfaction should be valid for all agent sessions, even if the requirement's scope is
-    /// one agent session.
+    /// True if the satisfaction is valid for all agent sessions of the branch, even if the requirement
+    /// applies to each session separately.
     pub for_the_branch: bool,
 }
 
@@ -105,13 +105,13 @@ pub(super) fn is_heritable(entry: &Value, window: u64, now: i64) -> bool {
     is_young && found.by != SatisfiedBy::CarryOver.name() && entry.get(CARRIED_TO).is_none()
 }
 
-/// When the guarded action was first done, if it was.
+/// When the guarded action was first done; `None` if it was not done.
 pub(super) fn triggered_at(entry: &Map<String, Value>) -> Option<i64> {
     let is_triggered = entry.get("triggered").and_then(Value::as_bool).unwrap_or(false);
     is_triggered.then(|| moment(entry.get("triggered_at")).unwrap_or(0))
 }
 
-/// Removes the satisfaction and the trigger of a requirement; keeps the rest of its entry.
+/// Removes the satisfaction and the trigger of a requirement from its entry. The rest of the entry stays.
 pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
     let before = entry.len();
     for field in SATISFACTION.into_iter().chain(["triggered", "triggered_at"]) {
@@ -120,7 +120,7 @@ pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
     entry.len() != before
 }
 
-/// A time in seconds since 1970; other programs write fractions, too.
+/// A time in whole seconds since 1970. Other programs write fractions, which are dropped.
 pub(super) fn moment(value: Option<&Value>) -> Option<i64> {
     #[allow(clippy::cast_possible_truncation, reason = "checked to be in range")]
     let whole = |number: f64| (-1e15..1e15).contains(&number).then_some(number as i64);

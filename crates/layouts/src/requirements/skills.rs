@@ -1,10 +1,10 @@
-//! The requirements that a completed skill satisfies.
+//! The requirements that a skill satisfies when it is completed.
 
 use super::rule::Requirement;
 
 const PREFIX: &str = "requirements-framework:";
 
-/// Requirements that a skill satisfies without any configuration.
+/// The requirements that each built-in skill satisfies, even if no configuration says so.
 const BUILT_IN: &[(&str, &[&str])] = &[
     ("arch-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
     ("plan-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
@@ -27,7 +27,7 @@ pub fn skill_name(skill: &str) -> &str {
     skill.strip_prefix(PREFIX).unwrap_or(skill)
 }
 
-/// The requirements that this skill satisfies, in order.
+/// The requirements in `requirements` that this skill satisfies, in their order.
 pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -> Vec<&'a Requirement> {
     let asked = skill_name(skill);
     let built_in = BUILT_IN.iter().find(|(name, _)| *name == asked).map_or(&[][..], |(_, names)| names);
@@ -39,12 +39,13 @@ pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -
     requirements.iter().filter(is_met).collect()
 }
 
-/// The skill to suggest for a requirement: the requirement's own, or else the built-in one that satisfies it.
+/// The skill to suggest for a requirement: the one that the requirement names, or else a built-in one that
+/// satisfies it.
 pub fn skill_to_run(requirement: &Requirement) -> Option<&str> {
     let own = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
     let is_its = |(_, names): &&(&str, &[&str])| names.contains(&requirement.name.as_str());
-    // A phase of a workflow that satisfies the requirement is preferred to a built-in skill, which nobody
-    // configured.
+    // A phase that satisfies the requirement was configured, and no built-in skill was; so the phase is
+    // preferred.
     let built_in = || BUILT_IN.iter().find(is_its).filter(|_| requirement.phases.is_empty());
     own.map(|skill| skill.trim_start_matches('/')).or_else(|| built_in().map(|(skill, _)| *skill))
 }

@@ -1,4 +1,4 @@
-//! The rules of the framework, by numbered behaviour, as far as they need no disk.
+//! Tests of the framework's behaviours, by their numbers, as far as they need no disk.
 
 mod agents;
 mod configuration;

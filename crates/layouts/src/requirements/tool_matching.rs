@@ -1,14 +1,14 @@
-//! Matches tool calls with requirements. Compiles a pattern only for a matching tool.
+//! Matches tool calls with requirements. A pattern is compiled only if its tool matches.
 
 use super::rule::{Requirement, Trigger};
 use crate::pattern::{Case, Pattern};
 
-/// Tools that can be blocked: those that write files, run commands, or enter and leave planning. No other
-/// tool is ever blocked, whatever the configuration says: as in the original, reading, delegating and tools
-/// of other servers are always allowed.
+/// The tools that can be blocked: those that write files, run commands, or enter and leave planning. No
+/// configuration can block any other tool. As in the original framework, reading, delegating and tools of
+/// other servers are always allowed.
 const HELD: [&str; 6] = ["Edit", "Write", "MultiEdit", "Bash", "EnterPlanMode", "ExitPlanMode"];
 
-/// Folders of plans. Plans are never blocked, because a plan may be what satisfies a requirement.
+/// Folders of plans. A plan is never blocked, because writing it may satisfy a requirement.
 const PLAN_FOLDERS: [&str; 2] = [".claude/plans/", "docs/plans/"];
 
 /// True if a tool can be blocked at all.
@@ -16,13 +16,13 @@ pub fn can_be_held(tool: &str) -> bool {
     HELD.contains(&tool)
 }
 
-/// True if a command line only pauses or resumes requirements, possibly after changing the folder.
+/// True if a command line only pauses or resumes requirements. It may change the folder first.
 pub fn is_pause_or_resume(command: &str) -> bool {
     does_only(command, |verb| matches!(verb, "pause" | "resume"))
 }
 
-/// True if a command line is only about requirements: a command that satisfies one requirement must not be
-/// blocked by another.
+/// True if a command line only manages requirements. Such a command is never blocked, because it may satisfy
+/// the requirement that would block it.
 fn is_about_requirements(command: &str) -> bool {
     does_only(command, |_| true)
 }
@@ -42,8 +42,8 @@ fn does_only(command: &str, verb_fits: impl Fn(&str) -> bool) -> bool {
     all && is_own
 }
 
-/// The verb of a command about requirements: `satisfy` in `leftoff req satisfy x`, in `req satisfy x`, and in
-/// a call of the original program.
+/// The verb of a command that manages requirements: `satisfy` in `leftoff req satisfy x`, in `req satisfy x`,
+/// and in a call of the original program.
 fn own_verb(step: &str) -> Option<&str> {
     let mut words = step.split_whitespace();
     let mut program = words.next()?;
@@ -58,8 +58,8 @@ fn own_verb(step: &str) -> Option<&str> {
 }
 
 impl Requirement {
-    /// True if a call of a tool triggers this requirement. An invalid pattern is returned as a message, and
-    /// its trigger is ignored.
+    /// True if this requirement applies to a call of a tool. Also returns a message about an invalid pattern,
+    /// whose trigger is ignored.
     pub fn is_triggered_by(&self, tool: &str, command: Option<&str>) -> (bool, Option<String>) {
         let mut wrong = None;
         if !can_be_held(tool) {
@@ -75,8 +75,8 @@ impl Requirement {
         (false, wrong)
     }
 
-    /// Messages about triggers without effect: tools that are never blocked, and patterns that cannot be
-    /// used.
+    /// Messages about triggers that have no effect, because their tool is never blocked or their pattern is
+    /// invalid.
     pub fn wrong_triggers(&self) -> Vec<String> {
         let wrong = |trigger: &Trigger| {
             if !can_be_held(&trigger.tool) {
@@ -108,8 +108,8 @@ fn unusable(pattern: &str, error: &str) -> String {
     format!("the pattern {pattern:?} cannot be used: {error}")
 }
 
-/// True if a path, which is relative to the project or the home folder, is in a folder of plans. A path with
-/// `..` never is, because it may lead anywhere.
+/// True if a path is in a folder of plans. The path is relative to the project or the home folder. False for
+/// a path with `..`, which may lead anywhere.
 pub fn is_plan_file(path: &str) -> bool {
     let climbs = path.split('/').any(|part| part == "..");
     let lies_in = |folder: &&str| path.starts_with(*folder) || path.contains(&format!("/{folder}"));

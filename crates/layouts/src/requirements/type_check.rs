@@ -1,21 +1,21 @@
-//! Type checks for configuration values. Knows no file and merges nothing.
+//! Checks the types of configuration values. Reads no file and merges nothing.
 
 use serde_json::{Map, Value};
 
-/// The type expected for a key.
+/// The type that a key expects.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Bool,
     Text,
     /// A string, or a list of strings.
     Texts,
-    /// A non-negative number.
+    /// A number that is not negative.
     Count,
     OneOf(&'static [&'static str]),
     Counts,
     Triggers,
     Table(&'static [(&'static str, Shape)]),
-    /// A table of tables whose names the author chooses.
+    /// A table of tables. The author chooses their names.
     Named(&'static [(&'static str, Shape)]),
 }
 
@@ -69,13 +69,13 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    /// The requirement to which the key belongs.
+    /// The name of the requirement to which the key belongs; `None` if the key belongs to none.
     pub(super) fn requirement(&self) -> Option<&str> {
         self.key.strip_prefix("requirements.")?.split('.').next()
     }
 }
 
-/// Removes unusable values from the content of a file, and reports them.
+/// Removes values of the wrong type from the content of a file, and returns them as mistakes.
 pub(super) fn prune(root: &mut Map<String, Value>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     table("", root, ROOT, &mut mistakes);
@@ -121,8 +121,8 @@ fn named(
 
 fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake>) -> Result<(), String> {
     match shape {
-        // The YAML reader accepts the older words for booleans without quotation marks; in quotation marks
-        // they are strings.
+        // The YAML reader accepts words such as `yes` as booleans if they are not quoted. Quoted words are
+        // strings.
         Shape::Bool if !value.is_boolean() => return Err(not("true or false", value)),
         Shape::Text if !value.is_string() => return Err(not("a string", value)),
         Shape::Texts if !(value.is_string() || is_list_of(value, Value::is_string)) => {
@@ -152,7 +152,7 @@ fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake
     Ok(())
 }
 
-/// A number as an integer; a fraction is dropped.
+/// A number as an integer. A fraction is dropped.
 pub(super) fn count(value: &Value) -> Option<u64> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
     let from_float = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);

@@ -1,18 +1,19 @@
-//! The backup beside a file: changes since it became the backup, and its owner.
+//! The backup beside a file: who made it, and how it has changed since then.
 
 use super::what_is_known::{Evidence, Role};
 use crate::hash::sha256 as hash;
 
-/// Lines added to a shared file after it became the backup, by a writer who still had it open.
+/// Lines that were added to a shared file after it became the backup, by a program that still had it open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Late {
     pub lines: Vec<u8>,
-    /// The start of the first line when the file became the backup; empty if the whole line was added.
+    /// The start of the first line, if that line was incomplete when the file became the backup. Empty if the
+    /// whole line was added later.
     cut_off: Vec<u8>,
 }
 
 impl Late {
-    /// The content of a file without the start of a line that is complete by now.
+    /// The content of a file without the incomplete start of a line that is complete by now.
     pub fn completed_in(&self, body: &[u8]) -> Vec<u8> {
         let is_cut_off =
             |line: &&[u8]| !self.cut_off.is_empty() && line.trim_ascii_end() == self.cut_off.trim_ascii_end();
@@ -27,7 +28,7 @@ pub fn late(evidence: &Evidence<'_>) -> Option<Late> {
     if late.is_empty() || hash(before) != noted.hash {
         return None;
     }
-    // The writer may have been in the middle of a line.
+    // The program may have written only a part of a line by then.
     let from = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     Some(Late { lines: bytes[from..].to_vec(), cut_off: before[from..].to_vec() })
 }
@@ -38,7 +39,7 @@ pub fn changed_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     (hash(bytes) != noted.hash).then_some(bytes)
 }
 
-/// The backup, if somebody else made it. If the operating system cannot tell files apart, the content
+/// The backup, if it was not made by leftoff. If the operating system cannot tell files apart, the content
 /// decides.
 pub fn others_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     let bytes = evidence.backup.filter(|bytes| !bytes.is_empty())?;

@@ -1,23 +1,23 @@
-//! A backup as recorded in the write journal, as text: length, hash, file, and who wrote it.
+//! The record of a backup in the write journal, as one string: length, hash, file, and who wrote the content.
 
 use super::Noted;
 use crate::hash::sha256 as hash;
 use model::written_file::{ViewRow, WriteJournal};
 
-/// The words for who wrote the backup: leftoff, or somebody else.
+/// The words for the writer of the backup's content: leftoff, or somebody else.
 const OURS: &str = "ours";
 const THEIRS: &str = "theirs";
 
-/// Distinguishes a file from a later one with the same inode number: the number, and when the file was
-/// created.
+/// The number and the creation time of a file. The time is needed because the system reuses the numbers of
+/// deleted files.
 pub type FileId = (u64, u128);
 
-/// A backup as it was when it became the backup.
+/// The state of a backup when it became the backup.
 #[derive(Debug)]
 pub struct Backup<'a> {
     length: usize,
     pub hash: &'a str,
-    /// The file; `None` if the operating system cannot tell files apart.
+    /// The file of the backup; `None` if the operating system cannot tell files apart.
     file: Option<FileId>,
     pub is_of_others: bool,
 }
@@ -41,7 +41,8 @@ impl<'a> Backup<'a> {
     }
 }
 
-/// The write journal of a row while `body` replaces `expected`. `last` is the row that last wrote the file.
+/// The write journal of a row during a write: `body` is about to replace `expected`. `last` is the row of the
+/// file's last write.
 pub fn pending(row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> WriteJournal {
     WriteJournal {
         put_hash: Some(hash(body)),
@@ -52,9 +53,9 @@ pub fn pending(row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> W
     }
 }
 
-/// The write journal of a row after the replaced content `out` became the backup, in `file`. Unreadable and
-/// empty content does not become the backup, and the backup before it stays. `last` is the row that last
-/// wrote the file.
+/// The write journal of a row after a write: the replaced content `out` became the backup, in `file`. Empty
+/// or unreadable content does not become the backup; the previous backup then stays. `last` is the row of the
+/// file's last write.
 pub fn dealt_with(
     row: &ViewRow,
     last: &ViewRow,
@@ -72,8 +73,8 @@ pub fn dealt_with(
     journal
 }
 
-/// True for content that was observed before the write, or that another process of leftoff just wrote. An
-/// older version of ours is unexpected: somebody has deliberately returned to it.
+/// True for content that leftoff observed before the write, or that another process of leftoff just wrote. An
+/// older version of leftoff's is not expected: somebody must have restored it on purpose.
 pub fn is_expected(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn a_backup_is_noted_as_text_and_read_back() {
         let file = Some((7, 8));
-        // The last known version and the last write are leftoff's; any other content is somebody else's.
+        // leftoff wrote the last known version and the last version. Somebody else wrote any other content.
         for (earlier, put, is_of_others) in [
             (&["out"][..], None, false),
             (&["out", "later"], None, true),
@@ -137,7 +138,7 @@ mod tests {
     fn unreadable_and_empty_content_becomes_no_backup_and_old_notes_are_understood() {
         let row = row(&[], None);
         assert_eq!(dealt_with(&row, &row, b"out", false, None).backup, None);
-        // Compared with an empty file, all content of the backup would count as added.
+        // Compared with an empty file, all content of the backup would seem to be added.
         let noted = ViewRow { journal: dealt_with(&row, &row, b"out", true, Some((7, 8))), ..row.clone() };
         assert_eq!(dealt_with(&noted, &noted, b"", true, Some((7, 8))).backup, noted.journal.backup);
         assert!(Backup::parse("7 abc").is_none() && Backup::parse("x abc 1.2").is_none());

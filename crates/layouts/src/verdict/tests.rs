@@ -1,4 +1,5 @@
-//! A table of cases: our write, the current content, and pending writes give a verdict.
+//! A table of cases, each with leftoff's write, the current content, pending writes, and the expected
+//! verdict.
 
 mod wholeness;
 
@@ -10,8 +11,8 @@ const EDIT: &str = "v1 and an edit";
 const EDIT_OF_OURS: &str = "v2 and an edit";
 const ME: &str = "session";
 
-/// A format whose files may be shared: lines that begin with `me` are the session's. Content that ends in "…"
-/// is torn.
+/// A format in which several sessions may share a file. Lines that begin with `me` belong to the session.
+/// Content that ends in "…" is incomplete.
 struct Format {
     is_shared: bool,
 }
@@ -42,7 +43,7 @@ impl Own for Format {
     }
 }
 
-/// A write journal and files as texts, from which hashes are computed.
+/// A write journal and files, given as texts. Hashes are computed from the texts.
 #[derive(Clone)]
 struct Case {
     role: Role,
@@ -53,15 +54,15 @@ struct Case {
     is_unusable: bool,
     wrote: Option<(&'static str, &'static str, Vec<&'static str>, bool)>,
     waiting: Option<&'static str>,
-    /// The written content, the content that it should replace, true if the write was of this row, and the
-    /// session.
+    /// The content that was written, the content that it should replace, true if it was the write of this
+    /// row, and the session that wrote it.
     put: Option<(&'static str, Option<&'static str>, bool, &'static str)>,
     backup: Option<&'static str>,
     /// The content of the backup when it became the backup, and true if it is still the same file.
     noted: Option<(&'static str, Option<bool>)>,
 }
 
-/// A file that we wrote over [`BEFORE`], unchanged since.
+/// A file that leftoff wrote over [`BEFORE`], and that has not changed since.
 fn file() -> Case {
     Case {
         role: Role::State,
@@ -78,7 +79,7 @@ fn file() -> Case {
     }
 }
 
-/// A file that we wrote over [`BEFORE`], but whose write is not confirmed.
+/// A file that leftoff wrote over [`BEFORE`]; the write is not confirmed.
 fn unconfirmed() -> Case {
     Case { wrote: Some((OURS, BEFORE, vec![], false)), ..file() }
 }
@@ -109,7 +110,7 @@ impl Case {
         self
     }
 
-    /// The case with a last write of this row whose replaced content has become the backup.
+    /// The case after the last write of this row: the replaced content became the backup.
     fn dealt_with(mut self) -> Self {
         self.put = Some((OURS, None, true, ME));
         self
@@ -258,7 +259,7 @@ fn a_marker_is_told_by_being_there() {
     ]);
 }
 
-/// A command is in the log, but the write of its file is not confirmed.
+/// A command is in the log, and the write of its file is not confirmed.
 #[test]
 fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_nothing_back() {
     let early = |state| Verdict { base: Base::Previous, ..is(state) };
@@ -289,7 +290,7 @@ fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_noth
     ]);
 }
 
-/// The arrival of our write is judged by the row's own previous version.
+/// The row's own previous version decides whether leftoff's write reached the file.
 #[test]
 fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
     let edited = |base| Verdict { base, ..is(FileState::Edited) };
@@ -468,7 +469,7 @@ fn an_edit_of_the_backup_by_somebody_who_had_it_open_is_displaced() {
 const REGISTRY: &str = "me 2\nyou 1\n";
 const REGISTRY_BEFORE: &str = "me 1\nyou 1\n";
 
-/// A registry with our session's part: once confirmed, only that part is known.
+/// A registry that contains this session's part. Once a write is confirmed, only that part is stored.
 fn registry() -> Case {
     let wrote = Some(("me 2", "me 1", vec![REGISTRY_BEFORE, REGISTRY], true));
     Case { role: Role::Shared, there: Some(REGISTRY), wrote, ..file() }
@@ -507,9 +508,9 @@ fn of_a_shared_file_only_the_own_part_is_an_edit() {
     ]);
 }
 
-/// Another session's write replaced the content that this session's write should replace, and made it the
-/// backup. This session's row has lines of other sessions that are in no file, so the file's content must not
-/// count as an edit of the row.
+/// Two sessions were about to replace the same content. The other session's write did so, and made the
+/// content the backup. This session's row has lines of other sessions that no file contains, so the file must
+/// not be read as an edit of that row.
 #[test]
 fn f1_a_write_of_another_session_does_not_make_ours_arrive() {
     let early = |state| Verdict { base: Base::Previous, ..is(state) };
@@ -525,8 +526,8 @@ fn f1_a_write_of_another_session_does_not_make_ours_arrive() {
     ]);
 }
 
-/// Another process saw the content and adopted this session's part of it. A write that did not know the
-/// content then replaced it.
+/// Another process saw the content and adopted this session's part of it. Then a write that did not know the
+/// content replaced it.
 #[test]
 fn f1_replaced_lines_of_others_are_displaced_although_the_own_part_was_adopted() {
     const SEEN: &str = "me 1\nyou 2\n";

@@ -1,10 +1,10 @@
-//! Merges two versions of a document: restores dropped keys, applies changes.
+//! Merges two versions of a document: restores keys that were dropped, and applies changes.
 
 use super::{Document, Step, object};
 use serde_json::{Map, Value};
 
-/// `theirs`, with every key restored that `base` has and `theirs` lacks, at every level of nested mappings,
-/// including those in lists. Returned unchanged if `theirs` is not a mapping.
+/// `theirs`, with the keys of `base` restored that it lacks, at every level of nested mappings, also in
+/// lists. If `theirs` is not a mapping, it is returned unchanged.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
         return theirs.to_vec();
@@ -23,7 +23,7 @@ fn put_back<'a>(
     for (key, value) in base {
         above.push(Step::Key(key));
         match (value, theirs.get(key)) {
-            // A key that cannot be restored safely stays missing in the file, because the log has its value.
+            // A key that cannot be restored safely stays missing in the file. The log has its value.
             (_, None) => drop(document.set(above, value)),
             (Value::Object(inner), Some(Value::Object(present))) => put_back(document, inner, present, above),
             (Value::Array(inner), Some(Value::Array(present))) => {
@@ -35,7 +35,7 @@ fn put_back<'a>(
     }
 }
 
-/// Restores missing keys in entries of a list. Removed entries stay removed.
+/// Restores missing keys in the entries of a list. Removed entries are not restored.
 fn put_back_in_entries<'a>(
     document: &mut Document,
     base: &'a [Value],
@@ -52,8 +52,8 @@ fn put_back_in_entries<'a>(
     }
 }
 
-/// Keys that identify the entries of a list; without any of them, an entry's first key does, although another
-/// writer may sort the keys.
+/// Keys that identify an entry of a list. An entry with none of these keys is identified by its first key,
+/// although another writer may sort the keys.
 const IDENTITIES: [&str; 5] = ["section_index", "index", "id", "claim_text", "timestamp"];
 
 fn identity(entry: &Map<String, Value>) -> Option<&str> {
@@ -61,8 +61,8 @@ fn identity(entry: &Map<String, Value>) -> Option<&str> {
     known.or_else(|| entry.keys().next().map(String::as_str))
 }
 
-/// The entry with the same identity, preferably at the same index; without an identity, the entry at the same
-/// index if the length is unchanged.
+/// The entry of `base` with the same identity, preferably at the same index. An entry without an identity
+/// corresponds to the entry at the same index, if the list has the same length.
 fn same_entry<'a>(
     base: &'a [Value],
     entry: &Map<String, Value>,
@@ -79,8 +79,7 @@ fn same_entry<'a>(
     })
 }
 
-/// `onto` with every key set whose value differs between `theirs` and `base`, at every level of nested
-/// mappings.
+/// `onto`, with every value set that differs between `base` and `theirs`, at every level of nested mappings.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok((theirs, _)), Ok(mut document)) =
         (object(base), object(theirs), Document::parse(onto))
@@ -109,7 +108,7 @@ fn set_changed<'a>(
     }
 }
 
-/// Applies changed and appended entries of a list; removes nothing.
+/// Applies entries of a list that were changed or appended. Removes nothing.
 fn list_changed<'a>(document: &mut Document, base: &[Value], theirs: &'a [Value], above: &mut Vec<Step<'a>>) {
     for (place, now) in theirs.iter().enumerate() {
         above.push(Step::At(place));

@@ -1,23 +1,24 @@
-//! A YAML document as a tree with source positions. Limited in depth and size.
+//! Parses a YAML document into a tree with source positions. Its depth and size are limited.
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The maximum nesting; files that people read are far flatter.
+/// The maximum depth of nesting. Files that people write are much flatter.
 const DEEPEST: usize = 32;
-/// The maximum number of values. The values of an alias count again for each use, because a few lines of
-/// aliases can stand for millions of values.
+/// The maximum number of values. Each use of an alias counts all values of the alias again, because a few
+/// lines of aliases can stand for millions of values.
 const MOST_NODES: usize = 50_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// The first byte of the node. A block reaches from the start of its first entry to the end of its last.
+    /// The position of the node's first byte. A block extends from the start of its first entry to the end of
+    /// its last.
     pub start: usize,
     pub end: usize,
     pub kind: NodeKind,
-    /// True for `*name`, whose content is elsewhere.
+    /// True for `*name`, whose content is in another place.
     pub is_alias: bool,
     size: usize,
 }
@@ -46,7 +47,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Where the value of this entry may start.
+    /// The position at which the value of this entry may start.
     pub fn after_colon(&self, text: &str) -> Option<usize> {
         let rest = &text[self.key_end..];
         let colon = rest.find(':')?;
@@ -73,7 +74,7 @@ impl Node {
         }
     }
 
-    /// True for null, `[]` and `{}`.
+    /// True for an empty value: null, `[]` or `{}`.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             NodeKind::Scalar { value, .. } => value.is_null(),
@@ -83,7 +84,8 @@ impl Node {
     }
 }
 
-/// Parses the first document of a text, and returns warnings about it; on failure, says why.
+/// Parses the first document of a text, and returns warnings about it. The error says why the text cannot be
+/// parsed.
 pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     let mut options = granit_parser::options! {
         flow_nesting_limit: DEEPEST,
@@ -101,7 +103,7 @@ pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     Ok((root, builder.warnings))
 }
 
-/// A list or mapping whose end has not been parsed yet.
+/// A list or mapping of which the end has not been parsed yet.
 struct Open {
     start: usize,
     end: usize,
@@ -137,7 +139,7 @@ impl Builder<'_> {
         let line = span.start.line();
         let (start, mut end) = (bytes(span.start.byte_offset())?, bytes(span.end.byte_offset())?);
         if let Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..) = &event {
-            // The parser takes the start of the next key for the end.
+            // The parser gives the start of the next key as the end of the value.
             end = self.text[..end].trim_end().len();
         }
         match event {
@@ -195,7 +197,7 @@ impl Builder<'_> {
             let is_double = entries.iter().any(|entry| entry.key == text);
             *key = Some(Key { text: text.into_owned(), end, column: span.start.col() });
             if is_double {
-                self.warn(span.start.line(), "is set more than once; the last value counts");
+                self.warn(span.start.line(), "is set more than once; the last value is used");
             }
             return Ok(());
         }
@@ -269,7 +271,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a warning that names the value by its path of keys.
+    /// Adds a warning that names the value by its keys.
     fn warn(&mut self, line: usize, what: &str) {
         let keys: Vec<String> = self
             .open
@@ -301,7 +303,7 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, start: usize, end: usize) -> N
     }
 }
 
-/// The meaning of an unquoted word in YAML 1.2's core schema.
+/// The value of an unquoted word in the core schema of YAML 1.2.
 pub(super) fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -333,7 +335,7 @@ fn number(text: &str) -> Option<Number> {
     if let Ok(whole) = text.strip_prefix('+').unwrap_or(text).parse::<i64>() {
         return Some(Number::from(whole));
     }
-    // An integer that does not fit into 64 bits stays a string: as a float it would be rounded.
+    // An integer that is too large for 64 bits stays a string, because a float would round it.
     if bare.chars().all(|digit| digit.is_ascii_digit()) {
         return text.parse::<u64>().ok().map(Number::from);
     }

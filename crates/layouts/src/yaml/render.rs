@@ -1,9 +1,9 @@
-//! Values as YAML text: on one line, or as a block in the style of its surroundings.
+//! Writes values as YAML: on one line, or as a block in the style of the text around it.
 
 use super::node::{Node, NodeKind, Style, plain};
 use serde_json::Value;
 
-/// A value on one line, with strings in double quotation marks.
+/// The value on one line. Strings are in double quotation marks.
 pub(super) fn inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -18,7 +18,7 @@ pub(super) fn inline(value: &Value) -> String {
     }
 }
 
-/// A value on one line, in the style of the previous value.
+/// The value on one line, in the style of the value that it replaces.
 pub(super) fn like(node: &Node, was: &str, value: &Value) -> String {
     let (NodeKind::Scalar { value: old, style, is_block: false }, Value::String(text)) = (&node.kind, value)
     else {
@@ -31,7 +31,7 @@ pub(super) fn like(node: &Node, was: &str, value: &Value) -> String {
     }
 }
 
-/// Lines for one key of a mapping, indented by `indent` spaces.
+/// The lines for one key of a mapping, indented by `indent` spaces.
 pub(super) fn block_entry(key: &str, value: &Value, indent: usize) -> String {
     let (space, key) = (" ".repeat(indent), key_text(key));
     match value {
@@ -48,7 +48,7 @@ pub(super) fn block_entry(key: &str, value: &Value, indent: usize) -> String {
     }
 }
 
-/// Lines for one entry of a list, whose dash is indented by `indent` spaces.
+/// The lines for one entry of a list. The dash is indented by `indent` spaces.
 pub(super) fn block_item(value: &Value, indent: usize) -> String {
     let space = " ".repeat(indent);
     match value {
@@ -65,7 +65,7 @@ pub(super) fn key_text(key: &str) -> String {
     if is_plain(key) { key.to_owned() } else { quoted(key) }
 }
 
-/// True for a string that every reader takes literally without quotation marks.
+/// True for a string that every reader understands literally without quotation marks.
 fn is_plain(text: &str) -> bool {
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
@@ -82,7 +82,7 @@ fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            // Not printable in YAML, or taken for a line ending.
+            // YAML cannot contain this character, or reads it as a line ending.
             _ if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
                 quoted.push_str(&format!("\\u{:04x}", u32::from(letter)));
             }

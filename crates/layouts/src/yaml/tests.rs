@@ -267,7 +267,8 @@ fn an_edit_that_came_while_we_wrote_is_laid_over_what_we_wrote() {
     assert_eq!(merged, "# ours\na: 2\nb: {c: 9, d: 2} # b\nl:\n  - k: 3 # k\n  - k: 4\n");
 }
 
-/// Random changes of bytes: reading never panics, and an edit either has the intended content or is refused.
+/// The bytes of documents are changed at random. Reading never panics. An edit either gives the expected
+/// content or is refused.
 #[test]
 fn mutated_documents_are_read_or_refused_and_never_damaged() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;

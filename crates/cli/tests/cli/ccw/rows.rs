@@ -155,7 +155,7 @@ fn doubled_keys_and_wrong_types_are_told_with_their_file_and_kept() {
     sandbox.write(&state_of("WFS-a"), &odd);
     let told = sandbox.run(["doctor"]).code(4).stdout;
     let file = state_of("WFS-a");
-    for words in ["project is set more than once; the last value counts", "phases is [1], not an object"] {
+    for words in ["project is set more than once; the last value is used", "phases is [1], not an object"] {
         assert!(told.contains(&format!("{file}: {words}")), "{words} in {told}");
     }
     assert!(told.contains("session_id is set more than once"), "{told}");

@@ -34,7 +34,7 @@ fn a_second_file_of_a_task_is_an_edit_of_it_and_the_phase_goes_on() {
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
     let told = sandbox.run(["status"]).ok();
     assert!(
-        told.stderr.contains("is also in WFS-one/.task/IMPL-001.json; that file counts"),
+        told.stderr.contains("is also in WFS-one/.task/IMPL-001.json; that file is used"),
         "{}",
         told.stderr
     );

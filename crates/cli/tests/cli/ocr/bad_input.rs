@@ -41,8 +41,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
             "doubled keys",
             fields(",\"phase_number\":3,\"current_phase\":\"analysis\""),
             vec![
-                "phase_number is set more than once; the last value counts",
-                "current_phase is set more than once; the last value counts",
+                "phase_number is set more than once; the last value is used",
+                "current_phase is set more than once; the last value is used",
             ],
         ),
         (
@@ -85,7 +85,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         (
             "a number of another phase",
             fields(",\"x\":1").iter().map(|byte| if *byte == b'4' { b'7' } else { *byte }).collect(),
-            vec!["current_phase is 'reviews', but phase_number is 7; the name counts"],
+            vec!["current_phase is 'reviews', but phase_number is 7; the name is used"],
         ),
         (
             "a phase of a map",

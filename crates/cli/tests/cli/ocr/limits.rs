@@ -111,7 +111,7 @@ fn a_round_without_a_folder_that_is_not_the_next_one_is_told() {
     };
     artifact(&sandbox, "rounds/round-1/final.md", "F\n");
     assert_eq!(at(2, 2), "", "its folder comes with its first file");
-    let expected = "current_round is 5, but the last folder is rounds/round-1; the folder counts";
+    let expected = "current_round is 5, but the last folder is rounds/round-1; the folder is used";
     assert!(at(5, 1).contains(expected));
     sandbox.run(["skip", "--reason", "known", "--session", ID]).ok();
     assert_eq!(state(&sandbox)["current_round"], 1, "set right by the first change");

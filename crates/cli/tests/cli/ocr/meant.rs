@@ -104,7 +104,7 @@ fn whichever_of_name_and_number_somebody_changed_decides() {
         edit(&sandbox, &changes);
         let (phase, warnings) = said(&sandbox);
         assert_eq!(phase, expected.0, "{changes}");
-        assert!(!warnings.contains("the name counts"), "{warnings}");
+        assert!(!warnings.contains("the name is used"), "{warnings}");
         sandbox.run(["note", "taken in"]).ok();
         let written = state(&sandbox);
         assert_eq!(
@@ -118,7 +118,7 @@ fn whichever_of_name_and_number_somebody_changed_decides() {
     let (phase, warnings) = said(&sandbox);
     assert_eq!(phase, "discourse");
     assert!(
-        warnings.contains("current_phase is 'discourse', but phase_number is 7; the name counts"),
+        warnings.contains("current_phase is 'discourse', but phase_number is 7; the name is used"),
         "{warnings}"
     );
     sandbox.run(["note", "taken in"]).ok();

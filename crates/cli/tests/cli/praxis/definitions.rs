@@ -84,7 +84,7 @@ fn dynamic_phases_come_from_the_specification_and_a_session_keeps_those_it_began
     let seen = view(&sandbox);
     assert_eq!(titles(&seen), ["Analysis", "Setup", "Core"]);
     let said = seen["warnings"].to_string();
-    assert!(said.contains("its workflow has 4 phases; the recorded number counts"), "{said}");
+    assert!(said.contains("its workflow has 4 phases; the recorded number is used"), "{said}");
     let none = sandbox.run(["start", "ship_v1", "--layout", "praxis", "--target", "../outside"]).code(4);
     assert!(
         none.stderr.contains("its phases are dynamic") && none.stderr.contains("--target"),

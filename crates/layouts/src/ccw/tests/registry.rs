@@ -46,7 +46,7 @@ fn several_lines_of_one_session_are_folded_and_lose_nothing() {
     check(&format!("{old}\n{OTHER}\n{LINE}\n"), &[], &format!("{OTHER}\n{folded}\n"));
     let mut tree = seed();
     tree.insert("session_status.jsonl", Entry::File(format!("{old}\n{LINE}\n").into_bytes()));
-    assert!(warnings(&tree)[0].contains("WFS-login has 2 lines; the last one counts"));
+    assert!(warnings(&tree)[0].contains("WFS-login has 2 lines; the last one is used"));
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_poi
     let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
     let told: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
     let expected = [
-        "line 2 lists 'WFS-a' in sub/WFS-a, where no session can be: a folder WFS-",
+        "line 2 lists 'WFS-a' in sub/WFS-a, where no session can be; a session is a folder WFS-",
         "line 4 lists 'WFS-plain' in .workflow/plain, but the session there is 'plain'",
-        "line 1 lists 'feature-x' in .workflow/feature-x, where no session can be: a folder WFS-",
+        "line 1 lists 'feature-x' in .workflow/feature-x, where no session can be; a session is a folder WFS-",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for (told, expected) in told.iter().zip(expected) {

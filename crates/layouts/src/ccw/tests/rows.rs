@@ -165,21 +165,21 @@ fn a_switch_away_and_back_leaves_all_that_other_writers_keep() {
 fn a_key_that_is_there_twice_is_told_of_with_its_file_and_the_last_one_counts() {
     let twice = SEED.replacen("\"project\"", "\"project\": \"First\",\n  \"project\"", 1);
     let tree = seed_with(STATE, twice.as_bytes());
-    check_warnings(&tree, &["workflow-session.json: project is set more than once; the last value counts"]);
+    check_warnings(&tree, &["workflow-session.json: project is set more than once; the last value is used"]);
     assert_eq!(folded(&tree).0.title, "Log in with OAuth");
     let kept = text(&after(&tree, &[paused()]), STATE);
     assert!(kept.contains("\"project\": \"First\",\n  \"project\": \"Log in with OAuth\""), "{kept}");
 
     let twice = task("impl-2", "active", "").replacen("\"title\"", "\"title\":\"First\",\"title\"", 1);
     let tree = seed_with(TASK, twice.as_bytes());
-    check_warnings(&tree, &[".task/impl-2.json: title is set more than once; the last value counts"]);
+    check_warnings(&tree, &[".task/impl-2.json: title is set more than once; the last value is used"]);
     assert_eq!(details(&tree).tasks.tasks[1].title, "Do impl-2");
 
     let twice = LINE.replacen("\"description\"", "\"description\":\"First\",\"description\"", 1);
     let tree = seed_with(REGISTRY, twice.as_bytes());
     check_warnings(
         &tree,
-        &["session_status.jsonl: description is set more than once; the last value counts"],
+        &["session_status.jsonl: description is set more than once; the last value is used"],
     );
     assert_eq!(details(&tree).line.and_then(|line| line.description).as_deref(), Some("OAuth"));
 }
@@ -280,7 +280,7 @@ fn every_field_of_a_task_with_a_wrong_type_is_named_and_kept() {
     let odd = seed_with(TASK, br#"{"id":"impl-2","status":[]}"#);
     check_warnings(&odd, &["status is [], not a string", "status is missing; the task counts as pending"]);
     let odd = seed_with(TASK, br#"{"id":2,"status":"active"}"#);
-    check_warnings(&odd, &["id is 2, not a string", "id is missing; the file's name counts"]);
+    check_warnings(&odd, &["id is 2, not a string", "id is missing; the file's name is used as the id"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn whoever_was_written_last_counts_and_it_is_said() {
     tree.set_modified(own, at("2026-01-31T10:00:00Z"));
     tree.set_modified("session_status.jsonl", at("2026-01-31T11:00:00Z"));
     assert_eq!(folded(&tree).0.lifecycle.name(), "paused");
-    check_warnings(&tree, &["it says active, but session_status.jsonl says paused; the latter counts"]);
+    check_warnings(&tree, &["it says active, but session_status.jsonl says paused; the latter is used"]);
     tree.set_modified(own, at("2026-01-31T12:00:00Z"));
     assert_eq!(folded(&tree).0.lifecycle.name(), "active");
 }

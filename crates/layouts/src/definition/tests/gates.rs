@@ -1,4 +1,4 @@
-//! Evidence and checks.
+//! Tests of evidence and checks.
 
 use super::{check_phase, only_mistake};
 

@@ -1,11 +1,11 @@
-//! Broken definitions: the reader returns a result for any bytes.
+//! Tests with broken definitions: the reader returns a result for any bytes.
 
 use super::super::read;
 use super::readings::WHOLE;
 use crate::builtin;
 
 const MUTATIONS_PER_TEXT: usize = 1_500;
-/// Tokens that mean something in TOML or in definitions.
+/// Tokens with a meaning in TOML or in definitions.
 const REPLACEMENTS: &[&str] = &[
     "\"",
     "'",
@@ -58,7 +58,7 @@ fn no_mutation_of_a_definition_makes_the_reader_panic() {
             }
         }
     }
-    // If nothing is refused, the mutations have no effect.
+    // If hardly any text is refused, the mutations have too little effect.
     assert!(refused > texts.len() * MUTATIONS_PER_TEXT / 10, "only {refused} were refused");
 }
 
@@ -80,7 +80,8 @@ fn mutate(random: &mut Xorshift, text: &mut String) {
     }
 }
 
-/// A generator of deterministic random numbers, so that a failure can be reproduced.
+/// A generator of pseudo-random numbers. The same seed gives the same numbers, so that a failure can be
+/// reproduced.
 struct Xorshift(u64);
 
 impl Xorshift {

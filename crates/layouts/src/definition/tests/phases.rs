@@ -1,4 +1,4 @@
-//! Rules for single phases, and for phases in relation to one another.
+//! Tests of the rules for single phases, and for phases that refer to each other.
 
 use super::{check, check_phase, only_mistake};
 

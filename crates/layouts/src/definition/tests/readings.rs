@@ -1,4 +1,4 @@
-//! The result of reading a valid definition.
+//! Tests of the result of reading a valid definition.
 
 use super::super::{Place, read, template};
 use crate::builtin;
@@ -125,7 +125,7 @@ fn phases_arrive_in_order_with_what_they_say() {
     assert_eq!(build.items.as_deref(), Some("task"));
     assert!(!build.strict);
     assert!(done.terminal && done.needs.is_empty());
-    // The evidence stays in source order, in which people are asked for it.
+    // The evidence keeps the order of the source, because people are asked for it in that order.
     let evidence: Vec<_> =
         build.evidence.iter().map(|entry| (entry.name.as_str(), entry.value_type, entry.required)).collect();
     assert_eq!(evidence, [("tests", ValueType::Integer, true), ("coverage", ValueType::Number, false)]);
@@ -199,7 +199,7 @@ fn the_template_reads_under_its_new_name() {
     assert_eq!(workflow.name, name("ship-it"));
     assert_eq!(workflow.title, "Ship it");
     assert!(!text.contains("your-workflow"));
-    // Lines that the template comments out must be valid, too.
+    // The lines that are comments in the template must be valid, too.
     let uncommented: String = text
         .lines()
         .map(|line| match line.trim_start().strip_prefix("# ") {

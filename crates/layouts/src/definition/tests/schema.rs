@@ -1,4 +1,4 @@
-//! Compares the schema with the reader: both have the same keys and words, and accept the same definitions.
+//! Compares the schema with the reader: both know the same keys and words, and accept the same definitions.
 
 use super::super::{INDEXINGS, KEYS, ON_COMPLETES, check, declared, phase, requirement, schema, template};
 use super::readings::WHOLE;
@@ -78,8 +78,8 @@ fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
     choices.iter().map(|(name, _)| *name).collect()
 }
 
-/// Why a value does not match a schema. Implements only the part of JSON Schema that the schema of
-/// definitions uses; the tests of the reader cover patterns.
+/// The reason why a value does not match a schema. Implements only the part of JSON Schema that the schema of
+/// definitions uses. Patterns are not checked here, because the tests of the reader check them.
 fn misfit(root: &Value, schema: &Value, value: &Value) -> Option<String> {
     schema
         .as_object()

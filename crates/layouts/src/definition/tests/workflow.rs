@@ -1,4 +1,4 @@
-//! Top-level keys of a definition, including fields and requirements.
+//! Tests of the top-level keys of a definition, including fields and requirements.
 
 use super::{check, check_after, only_mistake, read};
 

@@ -122,7 +122,7 @@ fn row_no_stage_is_completed_before_its_prerequisite_was_started() {
 #[test]
 fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check("current_stage: 4", "current_stage: 7", "current_stage is 7, but the stages are 1 to 4");
-    check("current_stage: 4", "current_stage: 2", "the name counts");
+    check("current_stage: 4", "current_stage: 2", "the name is used");
     check(
         "voice_check_score: 4.5",
         "voice_check_score: good",

@@ -277,7 +277,7 @@ fn p4_a_failed_check_says_what_the_gate_says_about_its_field() {
 fn p9_a_definition_that_grew_is_nothing_to_mend() {
     let case = with_gate(seed_with(|fields| fields["workflow_structure"]["total_phases"] = json!(2)));
     let told = case.told().warnings;
-    let grew = told.iter().find(|problem| problem.to_string().contains("the recorded number counts"));
+    let grew = told.iter().find(|problem| problem.to_string().contains("the recorded number is used"));
     assert!(!grew.expect("it is told").needs_repair());
 }
 

@@ -315,7 +315,7 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
         let found = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some(path));
         assert_eq!(found.phases.len(), 3, "{path}");
     }
-    // One of the two keys is enough.
+    // Either of the two keys is enough.
     let flagged = DYNAMIC.replace("\"total_phases\": \"dynamic\", ", "");
     assert_eq!(found(&[(METADATA, &flagged), ("specs/x/tasks.md", tasks)], Some("specs/x")).phases.len(), 3);
     needs_target(Some("specs/x"), "its phases are dynamic, but specs/x/tasks.md cannot be read");
@@ -374,7 +374,7 @@ fn a_total_that_the_tool_made_up_does_not_end_a_session_of_a_dynamic_workflow() 
     of(2, "## Phase 1: A\n").stands(("completed", 1, 2, 2));
     of(3, "## Phase 1: A\n## Phase 2: B\n## Phase 3: C\n")
         .stands(("active", 2, 2, 3))
-        .warns("the recorded number counts");
+        .warns("the recorded number is used");
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn a_session_keeps_the_number_of_phases_that_it_was_begun_with() {
     );
     let case = Case::first(FIRST_FILE).with(METADATA, &five);
     case.stands(("active", 2, 2, 3))
-        .warns("total_phases is 3, but its workflow has 5 phases; the recorded number counts");
+        .warns("total_phases is 3, but its workflow has 5 phases; the recorded number is used");
 }
 
 fn needed(spot: &Spot, tree: &Tree) -> Vec<String> {

@@ -219,10 +219,10 @@ fn the_folder_wins_over_the_status() {
     let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 4");
     Case::new(&second("active"), &open.replace("\"status\": \"active\"", "\"status\": \"completed\""))
         .stands(("active", 2, 2, 4))
-        .warns("status is 'completed', but it is in the folder active; the folder counts");
-    Case::new(&second("completed"), &open).stands(("completed", 2, 2, 4)).warns("the folder counts");
+        .warns("status is 'completed', but it is in the folder active; the folder is used");
+    Case::new(&second("completed"), &open).stands(("completed", 2, 2, 4)).warns("the folder is used");
     let agreed = Case::new(&second("active"), &open).warnings();
-    assert!(!agreed.iter().any(|said| said.contains("the folder counts")), "{agreed:?}");
+    assert!(!agreed.iter().any(|said| said.contains("the folder is used")), "{agreed:?}");
     let case =
         Case::new(&second("error"), &open.replace("\"status\"", "\"error_reason\": \"lost\", \"status\""));
     let Lifecycle::Failed { error, .. } = case.session().lifecycle else { panic!("it has failed") };
@@ -256,7 +256,7 @@ fn a_session_that_moves_between_the_folders_stays_itself() {
         "the path that is kept leads back"
     );
     let case = Case::new(&second("active"), SECOND_FILE).with(&second("error"), SECOND_FILE);
-    case.stands(("failed", 1, 2, 2)).warns("it is also in another folder");
+    case.stands(("failed", 1, 2, 2)).warns("the session is also in another folder");
     let moved = Case::new(&second("completed"), SECOND_FILE);
     assert!(Praxis.files(&moved.spot).has_left(&second("active"), &moved.tree));
     assert!(!Praxis.files(&moved.spot).has_left(&second("completed"), &moved.tree));

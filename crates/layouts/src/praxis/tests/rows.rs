@@ -181,18 +181,18 @@ fn completed_at_tells_when_a_session_of_the_second_shape_was_completed_or_failed
 fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
     let twice = SEED_FILE.replacen("\"target_file\"", "\"target_file\": \"first\",\n  \"target_file\"", 1);
     let case = defined(Case::first(&twice));
-    assert_eq!(said(&case), ["target_file is set more than once; the last value counts"]);
+    assert_eq!(said(&case), ["target_file is set more than once; the last value is used"]);
     assert_eq!(case.session().target.as_deref(), Some("import"));
     let (text, _) = case.after(&[(NOTED, paused())]);
     assert!(text.contains("\"target_file\": \"first\",\n  \"target_file\": \"import\""), "{text}");
     let metadata = FILES[0].1.replacen("\"version\"", "\"version\": \"0.1\", \"version\"", 1);
     assert_eq!(
         remarks(&metadata),
-        [format!("{METADATA}: version is set more than once; the last value counts")]
+        [format!("{METADATA}: version is set more than once; the last value is used")]
     );
     assert_eq!(found(&[(METADATA, &metadata)], None).version, "1.2.0");
     let followed = Case::first(SEED_FILE).with(METADATA, &metadata);
-    followed.warns("version is set more than once; the last value counts");
+    followed.warns("version is set more than once; the last value is used");
 }
 
 /// Without these keys the position is unknown. The session then stays as it is, and the message names the

@@ -189,8 +189,8 @@ fn a_workflow_declares_what_satisfies_it() {
     );
 }
 
-/// A blocked agent is given the skill that satisfies the requirement, even if no configuration
-/// names one.
+/// A blocked agent is told the skill that satisfies the requirement, even if only the built-in list names
+/// that skill.
 #[test]
 fn r1_the_skill_of_a_requirement_that_everybody_knows_is_told() {
     for (name, skill) in [

@@ -1,5 +1,5 @@
-//! `is_whole` and `read` must agree about every state file: content that one calls whole, the other must not
-//! call unreadable. Verdicts depend on `is_whole`, messages on `read`.
+//! `is_whole` and `read` must agree about every state file: `read` must accept content that `is_whole`
+//! accepts. Verdicts depend on `is_whole`, and messages on `read`.
 
 use crate::layout::{self, Folder, Layout, ReadAs};
 use crate::tree::{Entry, Tree};
