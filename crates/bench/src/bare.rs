@@ -1,24 +1,26 @@
-//! The baseline: a minimal program that reads the same rows as leftoff, or writes them as durably, and
-//! decides nothing.
+//! The minimal program with which leftoff is compared. It reads the same rows as leftoff, or writes them as
+//! durably, and decides nothing.
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior, params};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Rules that leftoff itself follows: above this size the log is written into the database and truncated. A
-/// connection that has written this often stays open, and copies the log back after every so many pages.
+/// The three rules by which leftoff copies its log to the database; the baseline follows them, too. The rule
+/// for the length: a connection that finds a log of more than this size copies and truncates it.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
+/// A connection that has written more often than this stays open, and copies the log by the rule for open connections.
 const WRITES_OF_ONE_COMMAND: u32 = 8;
-/// The length of a snapshot is padded to a multiple of this, so that its row is overwritten in place.
+/// A snapshot is padded to a multiple of this length, so that its row is overwritten in place.
 const SNAPSHOT_STEP: usize = 1024;
+/// The rule for open connections: the log is copied after this number of pages.
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
 const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
 
 const ACTOR: &str = r#"{"kind":"person","name":"anna","host":"bench"}"#;
 
-/// The events of one command as leftoff writes them: each one's kind and body.
+/// The events of one command as leftoff writes them. Each event has a kind and a body.
 pub type Events = &'static [(&'static str, &'static str)];
 
 /// The events of `leftoff advance` in a phase without a gate.
@@ -30,16 +32,17 @@ pub const ADVANCE: Events = &[
     ("phase_started", r#"{"type":"phase_started","phase":"testing"}"#),
 ];
 
-/// The event of `leftoff note` with the text of the measurements.
+/// The event of `leftoff note`, with the text that the measurements use.
 pub const NOTE: Events =
     &[("note_added", r#"{"type":"note_added","id":1000,"kind":"note","text":"replay is visible then"}"#)];
 
-/// By how much a change makes the snapshot grow: an attempt and two times. A note replaces an older one.
+/// The number of bytes by which one `advance` makes the snapshot grow: an attempt and two times. A note adds
+/// nothing, because it replaces an older note.
 pub const ADVANCE_GROWS_SNAPSHOT_BY: usize = 170;
 pub const NOTE_GROWS_SNAPSHOT_BY: usize = 0;
 
-/// Reads the rows that `leftoff status` reads: the worktree's active session, its snapshot, its definition,
-/// the agents.
+/// Reads the rows that `leftoff status` reads: the active session of the worktree, its snapshot, its
+/// definition, and the agents.
 pub fn read(database: &Path, worktree: &str) -> Result<String> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags)?;
@@ -61,7 +64,7 @@ pub fn read(database: &Path, worktree: &str) -> Result<String> {
     Ok(format!("{body}\n{definition}\n{agents} agents\n"))
 }
 
-/// Writes the rows that a command writes, in one durable transaction per change.
+/// Writes the rows that a command writes. Each change is one durable transaction.
 pub struct Writer {
     connection: Connection,
     log: PathBuf,
@@ -79,7 +82,7 @@ impl Writer {
         Ok(Self { connection, log: log.into(), writes: Cell::new(0) })
     }
 
-    /// Writes the events, the index row and the snapshot of the worktree's active session.
+    /// Writes the events, the index row and the snapshot of the active session of the worktree.
     pub fn write(&self, worktree: &str, events: Events, growth: usize) -> Result<()> {
         let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let (number, mut version, at, mut body) = find(&change, worktree)?;
@@ -112,8 +115,8 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Records a touched file: the agent's session, the key because of which the file counts once, when the
-    /// agent was seen, and the row itself; the oldest rows are dropped.
+    /// Records a file that an agent touched. Writes the agent's session, the key that prevents counting the
+    /// file twice, the time when the agent was seen, and the row itself. The oldest rows are removed.
     pub fn trace(&self, worktree: &str, agent: &str, round: &str) -> Result<()> {
         let number: usize = round.parse().unwrap_or(0);
         let at: i64 = 1_800_000_000_000_000_000 + i64::try_from(number).unwrap_or(0);
@@ -158,7 +161,7 @@ impl Writer {
     }
 }
 
-/// The number and version of the session, a later moment, and the snapshot.
+/// The number and version of the session, a later time, and the snapshot.
 fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, String)> {
     let sql = format!(
         "SELECT s.number,s.version,s.updated_at+1000000,p.body \
@@ -168,7 +171,8 @@ fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, Strin
     statement.query_row([worktree], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
-/// Replaces the end of a snapshot, after white space in place of a change's growth.
+/// Replaces the version at the end of a snapshot. White space before it stands for the growth caused by a
+/// change.
 fn put_version(snapshot: &mut String, version: i64, growth: usize) {
     let field = "\"version\":";
     snapshot.truncate(snapshot.rfind(field).unwrap_or(snapshot.len()));
@@ -177,7 +181,8 @@ fn put_version(snapshot: &mut String, version: i64, growth: usize) {
     snapshot.extend(std::iter::repeat_n(' ', padding));
 }
 
-/// The hash of the definition, found without parsing JSON, which a minimal program would not do.
+/// The hash of the definition. It is found without parsing JSON, because a minimal program would not parse
+/// it.
 fn definition_hash(snapshot: &str) -> &str {
     let after = snapshot.split_once(r#""hash":""#).map_or("", |(_, after)| after);
     after.split('"').next().unwrap_or_default()

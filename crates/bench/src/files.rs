@@ -1,4 +1,5 @@
-//! Sessions of another tool in files: a query about one does not read the others, and a list reads them fast.
+//! Measures sessions that are stored in the files of another tool: a query about one session must not read
+//! the others, and a list must be fast.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, median, medians, milliseconds, ratio, timed};
@@ -38,14 +39,14 @@ pub fn many_files(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
-/// A query by an agent bound to the last review.
+/// A query by an agent that is bound to the last review.
 fn bound(project: &Project) -> Command {
     let mut status = project.leftoff(&["status"]);
     status.env("LEFTOFF_AGENT_SESSION", AGENT);
     status
 }
 
-/// A project with this many Open Code Review reviews; the last one is adopted.
+/// A project with this many reviews of Open Code Review. The last review is adopted.
 fn reviews(programs: &Programs, count: usize) -> Result<Project> {
     let project = programs.empty_project()?;
     for number in 0..count {
@@ -53,7 +54,7 @@ fn reviews(programs: &Programs, count: usize) -> Result<Project> {
         let name = format!("{day}-branch-{number:04}");
         let folder = std::path::Path::new(&project.worktree()).join(".ocr/sessions").join(&name);
         fs::create_dir_all(folder.join("rounds/round-1/reviews"))?;
-        // The tool's closing template omits the workflow.
+        // The template with which the tool closes a session does not contain the workflow.
         let kind = if number % 2 == 0 { "\n  \"workflow_type\": \"review\"," } else { "" };
         let state = format!(
             "{{\n  \"session_id\": \"{name}\",{kind}\n  \"status\": \"closed\",\n  \

@@ -4,11 +4,11 @@ use crate::Result;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// Adds as many sessions and events as requested, in worktrees of their own; existing sessions stay. Half of
-/// the new sessions were active more recently.
+/// Adds sessions and events until the store has this many. Each new session has a worktree of its own;
+/// existing sessions stay. Half of the new sessions were active more recently than the existing ones.
 pub fn fill(database: &Path, sessions: u64, events: u64) -> Result<()> {
     let connection = Connection::open(database)?;
-    // The new rows need not survive a crash.
+    // A crash may destroy the new rows, so they are not synchronised to the disk.
     connection.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN")?;
     let count = |table: &str| -> rusqlite::Result<u64> {
         connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))

@@ -1,4 +1,4 @@
-//! The cost of hooks, which run on every tool call, in a large repository and a large store.
+//! Measures hooks, which run on every tool call, in a large repository and with a large store.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed, timed_with_input};
@@ -64,7 +64,7 @@ pub fn hooks(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     recording(programs, effort, table)
 }
 
-/// Recording a tool call, compared with a program that writes the same rows as durably.
+/// Compares recording a tool call with a program that writes the same rows as durably.
 fn recording(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (ours, theirs) = (large(programs)?, large(programs)?);
     for project in [&ours, &theirs] {
@@ -101,7 +101,7 @@ fn recording(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// A session in a repository with a long history and a store with many sessions.
+/// A project in a repository with a long history, and a store with many sessions.
 fn large(programs: &Programs) -> Result<Project> {
     let project = programs.empty_project()?;
     commits(&project)?;
@@ -133,7 +133,7 @@ fn commits(project: &Project) -> Result<()> {
     if import.wait()?.success() { Ok(()) } else { Err("git fast-import failed".into()) }
 }
 
-/// Writes an event to a file, from which a hook reads it.
+/// Writes an event to a file. A hook reads the event from the file.
 pub fn input(project: &Project, name: &str, fields: &str) -> Result<PathBuf> {
     let path = project.folder().join(format!("{name}-{}.json", fields.len()));
     let event = name.split('-').next().unwrap_or(name);

@@ -1,5 +1,5 @@
-//! Items: the time to find the next one, to show the status, and to finish an item must not depend on the
-//! number of items.
+//! Measures how long it takes to find the next item, to show the status, and to finish an item. The times
+//! must not depend on the number of items.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
@@ -26,7 +26,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
         let what = format!("{words}, {} items : {FEW}", effort.items);
         table.line(&what, ratio(&slow, &quick), AT_MOST, &medians(&slow, &quick));
     }
-    // Every round finishes an item that was added for the round, so the number of open items stays the same.
+    // Each round finishes an item that was added for that round, so the number of open items stays the same.
     let before = |round: usize| -> Result<()> {
         let id = format!("round-{round}");
         let add = ["item", "add", "Of this round", "--id", &id, "--phase", &phase];
@@ -49,7 +49,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
-/// The current phase, whose items are read for every answer; items of other phases cost nothing.
+/// The current phase. Every answer reads the items of the current phase, and no items of other phases.
 fn current_phase(project: &Project) -> Result<String> {
     match project.engine()?.sessions().status()? {
         Current::Session(view) => Ok(view.current_phase.id.to_string()),
@@ -57,7 +57,7 @@ fn current_phase(project: &Project) -> Result<String> {
     }
 }
 
-/// Adds items; every third one waits for the item before it.
+/// Adds items. Every third item depends on the item before it.
 fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for number in 1..=count {

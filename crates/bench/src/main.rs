@@ -1,5 +1,5 @@
-//! `./bench`: measures in one run, prints ratios. Not part of `./test`: it takes minutes and needs a quiet
-//! machine.
+//! `./bench` makes all measurements in one run, and prints ratios. It is not part of `./test`, because it
+//! takes minutes and needs a machine without other work.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 mod files;
@@ -22,10 +22,10 @@ use table::Table;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How much is measured.
+/// The sizes and the numbers of repetitions of the measurements.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// The number of rounds of interleaved samples.
+    /// The number of rounds. In each round, every program takes one sample, one program after the other.
     rounds: usize,
     sessions: u64,
     events: u64,
@@ -130,7 +130,7 @@ fn measure(effort: Effort) -> Result<Table> {
     Ok(table)
 }
 
-/// Runs only the measurements that agents notice, or only those of screens for people.
+/// Makes only the measurements that matter to agents, or only those of screens for people.
 fn measure_part(measure: impl FnOnce(&Programs, &mut Table) -> Result<()>) -> Result<Table> {
     let programs = Programs::installed()?;
     let mut table = Table::begin(&machine());

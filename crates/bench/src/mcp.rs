@@ -1,4 +1,4 @@
-//! The MCP server: the time to its first answer, and its cost while idle.
+//! Measures the MCP server: the time until its first answer, and its cost while it is idle.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A complete stateless request, which can be answered without an earlier one.
+/// A request without a state: it contains everything that the server needs to answer it.
 const STATUS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 const CALLS_BEFORE_IDLE: usize = 50;
 
@@ -31,7 +31,7 @@ pub fn server(programs: &Programs, effort: Effort, table: &mut Table) -> Result<
     Ok(())
 }
 
-/// The time from before the process starts until its first answer. The end of the process is not timed.
+/// The time from before the process starts until its first answer. The end of the process is not included.
 fn first_answer(project: &Project) -> Result<Duration> {
     let begun = Instant::now();
     let mut server = Server::start(project)?;
@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// The server's current memory in MiB.
+    /// The memory that the server uses at the moment, in MiB.
     fn resident(&self) -> Result<f64> {
         let output = Command::new("ps").args(["-o", "rss=", "-p", &self.child.id().to_string()]).output()?;
         let kilobytes: f64 = String::from_utf8(output.stdout)?.trim().parse()?;

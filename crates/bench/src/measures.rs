@@ -1,4 +1,4 @@
-//! Every measurement of `./bench`, one function each, in the order of output.
+//! The measurements of `./bench`. Each has a function; they are in the order of the output.
 
 use crate::project::{Programs, Project};
 use crate::sample::{Contestant, interleaved, median, medians, milliseconds, ratio, timed};
@@ -8,10 +8,10 @@ use engine::Request;
 use rusqlite::Connection;
 use std::time::{Duration, Instant};
 
-/// How many phases of a session can be completed one after the other with the same two events.
+/// The number of phases of one session that can be completed one after the other with the same two events.
 const ADVANCES_A_SESSION: usize = 4;
 pub const NOTE: &str = "replay is visible then";
-/// The number of notes of one kind after which another note no longer makes the snapshot grow.
+/// The number of notes of one kind in a session after which a further note does not make the snapshot grow.
 const NOTES_UNTIL_STEADY: usize = 60;
 
 pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
@@ -59,7 +59,7 @@ pub fn write(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// The cost of an expression, which is mostly the time to compile it.
+/// Measures what an expression in a gate costs. Most of it is the time to compile the expression.
 pub fn gate(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (gated, open) = (programs.empty_project()?, programs.empty_project()?);
     let renew = |round: usize| -> Result<()> {
@@ -81,7 +81,7 @@ pub fn gate(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     Ok(())
 }
 
-/// The time to write a long history to a bundle, and to import it elsewhere.
+/// Measures writing a long history to a bundle, and importing the bundle elsewhere.
 pub fn bundle(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (from, to) = (programs.project()?, programs.empty_project()?);
     note(&from, effort.long_history - 5)?;
@@ -140,14 +140,14 @@ pub fn long_history(programs: &Programs, effort: Effort, table: &mut Table) -> R
     short.settle()?;
     long.settle()?;
     for arguments in [["status"].as_slice(), &["note", NOTE]] {
-        // Notes make the short history longer, but too little to matter.
+        // The notes make the short history longer, but too little to change the result.
         let what = format!("{}, {} events : 10", arguments[0], effort.long_history);
         compare(&what, effort, &long, &short, arguments, Must::AtMost(1.15), table)?;
     }
     Ok(())
 }
 
-/// The number of pages that one `note` writes to the log, from the growth of the log.
+/// Measures how many pages one `note` writes to the log, by the growth of the log.
 pub fn pages(programs: &Programs, table: &mut Table) -> Result<()> {
     const FRAME_BYTES: u64 = 24 + 4096;
     const NOTES: usize = 40;
@@ -159,7 +159,7 @@ pub fn pages(programs: &Programs, table: &mut Table) -> Result<()> {
     for _ in 0..NOTES {
         let before = log();
         project.run(&["note", NOTE])?;
-        // If the log became shorter, it was truncated, and this sample says nothing.
+        // If the log is shorter than before, it was truncated, and the sample says nothing.
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
     pages.sort_unstable();
@@ -230,15 +230,15 @@ pub fn many_processes(programs: &Programs, effort: Effort, table: &mut Table) ->
 }
 
 const PROCESSES: usize = 8;
-/// The number of rounds, of which the median counts: a single maximum depends on other programs on the
-/// machine.
+/// The number of rounds. The median of the rounds is reported, because the maximum depends on other programs
+/// on the machine.
 const CROWDS: usize = 3;
 
-/// The result of many processes writing to one session at once.
+/// The result of many processes that wrote to one session at the same time.
 struct Crowd {
     times: Vec<Duration>,
     errors: Vec<String>,
-    /// The number of events added to the store.
+    /// How many events the store has more than before.
     kept: usize,
 }
 
@@ -261,8 +261,8 @@ impl Crowd {
         })
     }
 
-    /// The longest wait for other processes or for a core: the longest time of a command minus the typical
-    /// one.
+    /// The longest time that a command waited for other processes or for a core: the longest time of a
+    /// command minus the typical time.
     fn worst_wait(&self) -> (Duration, String) {
         let (typical, worst) = (median(&self.times), self.times.iter().max().copied().unwrap_or_default());
         let of = format!("worst {} - typical {}", milliseconds(worst), milliseconds(typical));
@@ -298,7 +298,7 @@ fn compare(
     Ok(())
 }
 
-/// Writes notes as commands do, but without starting a process for each.
+/// Writes notes as commands do, without starting a process for each.
 fn note(project: &Project, times: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for _ in 0..times {
@@ -312,9 +312,9 @@ fn events_of(project: &Project) -> Result<u64> {
     Ok(connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?)
 }
 
-/// Checks that both wrote as much, because a comparison means nothing otherwise: as many rows, and the same
-/// bytes to within a tenth. Of the snapshots only the last one counts, because pausing a session rewrites
-/// older ones.
+/// Checks that both programs wrote the same number of rows, and the same number of bytes to within a tenth,
+/// because otherwise they cannot be compared. Only the last snapshot is included, because pausing a session
+/// rewrites older snapshots.
 fn same_rows(ours: &Project, theirs: &Project) -> Result<()> {
     let written = |project: &Project| -> Result<(u64, f64)> {
         let sql = "SELECT count(*),sum(length(actor)+length(kind)+length(body))+\

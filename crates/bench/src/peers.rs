@@ -1,5 +1,6 @@
-//! Compares leftoff with other programs that store agents' state, doing the same work in the same run. Peers
-//! are installed once, beside the programs; one that cannot be installed is left out, with a message.
+//! Compares leftoff with other programs that store the state of agents. Both do the same work in the same
+//! run. The other programs are installed only once, next to leftoff's. A program that cannot be installed is
+//! left out, with a message.
 
 mod commands;
 
@@ -18,7 +19,7 @@ use testkit::postgres::{PASSWORD, Server};
 
 const PUT: &str = include_str!("peers/put.py");
 const STEPS: &str = include_str!("peers/steps.py");
-/// The number of changes between two readings of the clock.
+/// The number of changes that are timed together.
 const BLOCK: u32 = 25;
 
 /// A library for Python: the module to import, and the packages that contain it.
@@ -46,7 +47,7 @@ pub fn peers(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     commands::commands(programs, effort, table)
 }
 
-/// LangGraph's checkpointer, which stores agents' state in SQLite as well.
+/// Compares with the checkpointer of LangGraph, which also stores the state of agents in SQLite.
 pub fn langgraph(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (ours, theirs) = (programs.project()?, programs.empty_project()?);
     let database = theirs.folder().join("checkpoints.db").display().to_string();
@@ -71,7 +72,7 @@ fn on_postgres(programs: &Programs, effort: Effort, table: &mut Table) -> Result
     beside(programs, &DBOS, STEPS, &theirs, what, &project, effort, Must::Nothing, table)
 }
 
-/// Compares commands of an open engine with calls of a library in a long-lived process of its own.
+/// Compares commands of an engine that stays open with calls of a library in a process that stays open.
 #[allow(clippy::too_many_arguments, reason = "one call a line reads as a table")]
 fn beside(
     programs: &Programs,
@@ -113,7 +114,7 @@ fn beside(
 }
 
 impl Library {
-    /// Installs the packages in an environment for the peers, which is created once.
+    /// Installs the packages in an environment for these comparisons, which is created only once.
     fn installed(&self, built: &Path) -> Result<PathBuf> {
         let folder = built.join("python-peers");
         let python = folder.join("bin/python");
@@ -127,7 +128,7 @@ impl Library {
     }
 }
 
-/// Runs a command to its end; if the command fails, the error is the last line of its output.
+/// Runs a command until it ends. If it fails, the error is the last line of its output.
 fn must(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     if output.status.success() {
@@ -137,7 +138,7 @@ fn must(command: &mut Command) -> Result<()> {
     Err(said.lines().last().unwrap_or("it failed without a message").to_owned().into())
 }
 
-/// A library in a long-lived process, as the engine is in the comparison.
+/// A library in a process that stays open, like the engine with which it is compared.
 struct Peer {
     process: Child,
     orders: ChildStdin,

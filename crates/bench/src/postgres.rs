@@ -1,4 +1,4 @@
-//! Compares a team's store with `pgbench`, which inserts rows of the same size into the same server in the same run.
+//! Compares a team's store with `pgbench`. In the same run, both insert rows of the same size into the same server.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, median, medians, ratio, timed};
@@ -55,7 +55,7 @@ fn told(table: &mut Table, what: &str, ours: &[f64], theirs: &[f64], must: f64) 
     table.line(what, ratios[ratios.len() / 2], Must::AtLeast(must), &of);
 }
 
-/// By how much a note makes the tables and the write-ahead log grow.
+/// Measures how much a note makes the tables and the write-ahead log grow.
 fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()> {
     const NOTES: u32 = 2_000;
     let (tables, log) = team.sizes()?;
@@ -68,9 +68,10 @@ fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-/// The time of whole commands: a process that starts, connects with a password, and ends.
+/// Measures whole commands: a process that starts, connects with a password, and ends.
 fn commands(project: &Project, effort: Effort, table: &mut Table) -> Result<()> {
-    // The session and the accepted server belong to the user of this process.
+    // The commands use the state folder of this process, because the server that the user has accepted is recorded
+    // there.
     let state = std::env::var_os("XDG_STATE_HOME").unwrap_or_default();
     let run = |words: &[&str]| timed(project.leftoff(words).env("XDG_STATE_HOME", &state));
     let [notes, statuses] = interleaved(
@@ -84,7 +85,7 @@ fn commands(project: &Project, effort: Effort, table: &mut Table) -> Result<()> 
     Ok(())
 }
 
-/// Compares a command in a store with many sessions with the same command in a store with ten.
+/// Compares commands in a store with many sessions with the same commands in a store with ten sessions.
 fn many_sessions(programs: &Programs, team: &Team<'_>, effort: Effort, table: &mut Table) -> Result<()> {
     let (few, many) = (team.project(programs, "few")?, team.project(programs, "many")?);
     team.fill("few", 10, 100)?;
@@ -125,7 +126,7 @@ fn note(engine: &mut Engine, times: usize) -> Result<()> {
     Ok(())
 }
 
-/// The number of calls per second.
+/// How often `work` can be called in a second.
 fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     let begun = Instant::now();
     let mut done = 0_u32;
@@ -136,8 +137,8 @@ fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(f64::from(done) / begun.elapsed().as_secs_f64())
 }
 
-/// Notes per second of eight writers on open connections, each of which writes to its own projects in turn,
-/// and the rate of another program that is measured alternately.
+/// The notes per second of eight writers with open connections, and the rate of another program. Both are measured
+/// alternately. Each writer writes to its own projects, one after the other.
 fn crowd(
     projects: &[Project],
     length: Duration,
@@ -165,11 +166,11 @@ fn crowd(
     })
 }
 
-/// The notes per second of one writer in each round. The writer takes part in all rounds even after a
-/// failure, because the others wait for it.
+/// The notes per second of one writer in each round. Even a writer that failed takes part in all rounds, because the
+/// other writers wait for it.
 fn write_in_rounds(projects: &[Project], length: Duration, together: &Barrier) -> Result<Vec<f64>> {
     let mut engines = projects.iter().map(Project::engine).collect::<Result<Vec<_>>>();
-    // The first notes do not count, as in the measurement with one writer.
+    // The first notes are not timed, as in the measurement with one writer.
     if let Ok(opened) = &mut engines
         && let Err(error) = opened.iter_mut().try_for_each(|engine| note(engine, 20))
     {
@@ -219,14 +220,14 @@ impl<'s> Team<'s> {
             self.passwords.display()
         );
         std::fs::write(config, format!("store = \"{url}\"\n{before}"))?;
-        // The engine runs in this process, because another home folder would count as another machine.
+        // The engine runs in this process, because a process with another home folder would count as another machine.
         let options = Options { project: Some(project.root().to_owned()), ..Options::default() };
         engine::accept_store(Options { person_present: true, ..options.clone() })?;
         Engine::open(options, Intent::Create)?.execute(Request::Start(StartRequest::default()))?;
         Ok(project)
     }
 
-    /// The bytes of all tables with their indexes, and the end of the write-ahead log.
+    /// The size of all tables with their indexes, in bytes, and the position of the end of the write-ahead log.
     fn sizes(&self) -> Result<(f64, f64)> {
         let sql = "VACUUM; SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n \
                    ON n.oid=c.relnamespace WHERE n.nspname='leftoff' AND c.relkind='r'; \
@@ -239,7 +240,7 @@ impl<'s> Team<'s> {
         }
     }
 
-    /// Writes the script for `pgbench`, which inserts one row as long as an event.
+    /// Writes the script for `pgbench`. It inserts one row that is as long as an event.
     fn script(&self) -> Result<PathBuf> {
         let size = "SELECT avg(pg_column_size(e.*))::int FROM leftoff.events e WHERE kind='note_added'";
         let size: usize = self.server.sql(size).parse()?;
@@ -269,7 +270,7 @@ impl<'s> Team<'s> {
         rate.ok_or_else(|| format!("pgbench: {text}{}", String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// Copies the existing session: each copy is paused and has its own id and events.
+    /// Copies the existing session. Each copy is paused, and has its own id and events.
     fn fill(&self, schema: &str, sessions: u64, events: u64) -> Result<()> {
         let each = events / sessions;
         let columns = "worktree,machine,layout,exclusive,workflow,title,goal,target";

@@ -1,5 +1,5 @@
-//! Projects in which to measure. They are on the same disk as the programs, because a temporary folder may be
-//! in memory, where fsync takes no time.
+//! Projects for the measurements. They are on the same disk as the programs: a temporary folder may be in
+//! memory, where fsync takes no time.
 
 use crate::Result;
 use engine::{Engine, Intent, Options};
@@ -14,7 +14,7 @@ const BARE: &str = "leftoff-bare";
 const GATE: &str =
     "\n[[phase.check]]\nid = \"enough\"\nkind = \"expr\"\nexpr = \"evidence.coverage >= 80.0\"\n";
 
-/// A workflow of six phases, all with the same gate or without any.
+/// A workflow of six phases. All phases have the same gate, or none.
 fn steps(name: &str, gate: &str) -> String {
     let phases = ["planning", "setup", "implementation", "testing", "documentation", "release"].map(|id| {
         format!(
@@ -24,15 +24,16 @@ fn steps(name: &str, gate: &str) -> String {
     format!("name = \"{name}\"\nindexing = \"zero\"\n{}", phases.concat())
 }
 
-/// The programs, all linked with the same flags, and a folder for them and for projects.
+/// The programs, all linked with the same flags, and the folder for the programs and the projects.
 pub struct Programs {
     built: PathBuf,
     folder: TempDir,
 }
 
 impl Programs {
-    /// Copies the programs, as installing them would: programs that a linker wrote through a memory map are
-    /// cached in small pieces, which made every start a quarter slower, most for the larger program.
+    /// Copies the programs to a folder, as an installation does. The system caches programs in small pieces
+    /// if a linker wrote them through a memory map. That made every start slower by a quarter, and more for a
+    /// larger program.
     pub fn installed() -> Result<Self> {
         let here = std::env::current_exe()?;
         let built = here.parent().ok_or("no folder above the program")?;
@@ -43,7 +44,7 @@ impl Programs {
         Ok(Self { built: built.to_owned(), folder })
     }
 
-    /// The folder in which the programs were built, which stays between runs.
+    /// The folder in which the programs were built. It stays after a run.
     pub fn built(&self) -> &Path {
         &self.built
     }
@@ -93,7 +94,7 @@ impl Project {
         &self.root
     }
 
-    /// Sends an event to the program, without timing it.
+    /// Passes an event to the program, without timing it.
     pub fn hook(&self, event: &Path) -> Result<()> {
         let input = std::fs::File::open(event)?;
         let output = self.leftoff(&["hook", "claude"]).stdin(input).output()?;
@@ -103,7 +104,7 @@ impl Project {
         Err(format!("leftoff hook: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// The folder of the project and of everything else in the measurement; removed afterwards.
+    /// The folder that contains the project and everything else of the measurement. It is removed afterwards.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -112,7 +113,7 @@ impl Project {
         self.root.to_string_lossy().into_owned()
     }
 
-    /// Starts a session, which pauses the previous one.
+    /// Starts a session, and thereby pauses the previous one.
     pub fn start(&self) -> Result<()> {
         self.start_workflow("steps")
     }
@@ -121,7 +122,7 @@ impl Project {
         self.run(&["start", name, "--goal", "no log-out while a tab is open"])
     }
 
-    /// A command of leftoff in this project, isolated from this machine's user.
+    /// A command of leftoff in this project, isolated from the user of this machine.
     pub fn leftoff(&self, arguments: &[&str]) -> Command {
         self.around(Command::new(&self.leftoff), arguments)
     }
@@ -156,7 +157,7 @@ impl Project {
         Ok(Engine::open(options, Intent::Command)?)
     }
 
-    /// Writes the whole log into the database, as leftoff would do later.
+    /// Writes the whole log into the database, as leftoff does later anyway.
     pub fn settle(&self) -> Result<()> {
         let connection = rusqlite::Connection::open(self.database())?;
         Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)

@@ -1,18 +1,19 @@
-//! Interleaved samples and their statistics. Times are only compared if they were taken alternately.
+//! Takes interleaved samples, and computes statistics. Times are compared only if they were taken
+//! alternately.
 
 use crate::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The number of rounds that do not count.
+/// The number of rounds at the start that are not used.
 const WARM_UP: usize = 5;
 
-/// Something to time.
+/// A function that does some work once, and returns how long it took.
 pub type Contestant<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 
-/// Takes all contestants in turn, round after round, so that disturbances affect all of them. `before`
-/// prepares a round and is not timed.
+/// Calls all contestants one after the other, in every round, so that a disturbance affects all of them.
+/// `before` prepares a round, and is not timed.
 pub fn interleaved<const N: usize>(
     rounds: usize,
     mut before: impl FnMut(usize) -> Result<()>,
@@ -22,7 +23,7 @@ pub fn interleaved<const N: usize>(
     for round in 0..rounds + WARM_UP {
         before(round)?;
         for step in 0..N {
-            // Each contestant is the first one equally often.
+            // In each round, another contestant comes first.
             let place = (round + step) % N;
             let time = contestants[place]()?;
             if round >= WARM_UP {
@@ -33,7 +34,7 @@ pub fn interleaved<const N: usize>(
     Ok(times)
 }
 
-/// The median of the ratios of samples from the same round.
+/// The median of the ratios of two samples from the same round.
 pub fn ratio(times: &[Duration], to: &[Duration]) -> f64 {
     let mut ratios: Vec<f64> =
         times.iter().zip(to).map(|(time, other)| time.as_secs_f64() / other.as_secs_f64()).collect();
@@ -52,18 +53,18 @@ pub fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-/// The medians behind a ratio, such as `1.23 ms : 0.61 ms`.
+/// The medians of two series of times, such as `1.23 ms : 0.61 ms`.
 pub fn medians(times: &[Duration], to: &[Duration]) -> String {
     format!("{} : {}", milliseconds(median(times)), milliseconds(median(to)))
 }
 
-/// The time of a process, like `timed`, with this file as its input.
+/// The time of a process, like `timed`. The file is the input of the process.
 pub fn timed_with_input(command: &mut Command, input: &Path) -> Result<Duration> {
     command.stdin(std::fs::File::open(input)?).stdout(Stdio::null());
     run_timed(command)
 }
 
-/// The time from before a process starts until after it ends. The process must succeed.
+/// The time from before a process starts until after it ended. It is an error if the process fails.
 pub fn timed(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     run_timed(command)

@@ -1,4 +1,5 @@
-//! The screens: their cost while idle, their delay after a change, and the cost of a page.
+//! Measures the screens: their cost while they are idle, the time until a change is visible, and the cost of
+//! a page.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, median, medians, milliseconds, ratio};
@@ -93,7 +94,7 @@ fn browser(programs: &Programs, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Compares the first page of a large store with that of a small one.
+/// Compares the time until the first byte of a page with a large store and with a small one.
 fn first_bytes(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (few, many) = (programs.project()?, programs.project()?);
     for project in [&few, &many] {
@@ -127,7 +128,7 @@ fn kilobytes(bytes: usize) -> f64 {
     f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)) / 1024.0
 }
 
-/// Changes the state file, to a different phase each time.
+/// Edits the state file. Each edit changes the phase.
 fn edit(project: &Project, number: usize) -> Result<()> {
     let (phase, place) = [("context", 1), ("change-context", 2), ("analysis", 3), ("reviews", 4)][number % 4];
     let path = project.root().join(STATE);
@@ -144,7 +145,7 @@ fn resident(pid: u32) -> Result<f64> {
     Ok(kilobytes / 1024.0)
 }
 
-/// The live screen, on a terminal created by `script`.
+/// The live screen on a terminal, which `script` creates.
 struct Screen {
     child: Child,
     pid: u32,
@@ -181,7 +182,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits until nothing more is drawn.
+    /// Waits until nothing is drawn for a while.
     fn settle(&mut self) {
         while self.frames.recv_timeout(Duration::from_secs(2)).is_ok() {}
     }
@@ -203,7 +204,7 @@ impl Drop for Screen {
     }
 }
 
-/// Waits until a process has a child, and returns the child's id.
+/// Waits until a process has started another one, and returns the id of the new process.
 fn below(pid: u32) -> Result<u32> {
     let end = Instant::now() + PATIENCE;
     loop {

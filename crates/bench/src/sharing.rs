@@ -1,5 +1,5 @@
-//! The cost of sharing through git. A sync with nothing to do, and a first sync of many sessions, are
-//! compared with git itself; everyday commands with those in a project that does not share.
+//! Measures sharing through git. A sync with nothing to do, and the first sync of many sessions, are compared
+//! with git itself. Everyday commands are compared with the same commands in a project that does not share.
 
 use crate::hooks;
 use crate::project::{Programs, Project};
@@ -75,7 +75,7 @@ fn everyday(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     Ok(())
 }
 
-/// A project with a session, and with a remote of its own.
+/// A project with a session, and with a remote repository.
 fn with_remote(programs: &Programs) -> Result<Project> {
     let project = programs.project()?;
     git(project.folder(), &["init", "--quiet", "--bare", "hub.git"])?;
@@ -84,7 +84,7 @@ fn with_remote(programs: &Programs) -> Result<Project> {
     Ok(project)
 }
 
-/// Copies the existing session, because starting as many sessions would take minutes. Each copy has an id of
+/// Copies the existing session, because starting so many sessions would take minutes. Each copy has an id of
 /// its own.
 fn add_sessions(project: &Project, count: u64) -> Result<()> {
     let connection = rusqlite::Connection::open(project.database())?;

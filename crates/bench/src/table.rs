@@ -1,4 +1,5 @@
-//! A table of measurements, their limits, and whether they are within these. Prints each line immediately.
+//! A table of measurements and their limits, which shows whether each measurement is within its limit. Each
+//! line is printed at once.
 
 pub struct Table {
     missed: usize,
@@ -20,7 +21,7 @@ impl Table {
         Self { missed: 0 }
     }
 
-    /// Prints a measurement; `of` names the times or counts from which the figure was computed.
+    /// Prints a measurement. `of` shows the times or counts from which it was computed.
     pub fn line(&mut self, what: &str, measured: f64, must: Must, of: &str) {
         let (bound, holds) = match must {
             Must::AtMost(bound) => (format!("≤ {bound}"), Some(measured <= bound)),

@@ -1,4 +1,4 @@
-//! A tool's answer: the session view, or the part of it that a model needs next, and a short text for people.
+//! The answer of a tool: the session view, or the part of it that a model needs next, and a short text.
 
 use engine::Next;
 use engine::view::{View, Warning};
@@ -28,7 +28,7 @@ impl Answer {
         self
     }
 
-    /// Adds all fields of an object.
+    /// Adds all fields of an object to the answer.
     pub(crate) fn with_fields(mut self, value: impl Serialize) -> Self {
         if let Value::Object(fields) = json(value) {
             self.content.extend(fields);
@@ -36,7 +36,7 @@ impl Answer {
         self
     }
 
-    /// The result of a command, and the session's new state.
+    /// The answer to a command: its result, and the new state of the session.
     pub(crate) fn of_command(done: &str, answer: &engine::Answer) -> Self {
         let view = &answer.view;
         let outcome = if view.already { "already" } else { "done" };
@@ -59,7 +59,7 @@ impl Answer {
     }
 }
 
-/// The part of the session view that every tool returns after a change, with the same field names.
+/// The part of the session view that every tool returns after a change, under the same field names.
 pub(crate) fn short(view: &View) -> Value {
     let mut short = json!({
         "session_id": view.session_id,
@@ -98,7 +98,7 @@ pub(crate) fn standing(view: &View) -> String {
         let context = view.in_the_middle_of(|text| quoted(text, LONGEST_LINE));
         let context = context.map(|what| format!(", in the middle of {what}"));
         let reason = quoted(&pause.reason, LONGEST_LINE);
-        text.push_str(&format!("It was paused: {reason}{}\n", context.unwrap_or_default()));
+        text.push_str(&format!("The session was paused: {reason}{}\n", context.unwrap_or_default()));
     }
     text.push_str(&warned(&view.warnings));
     text.push_str(&next(&view.next));

@@ -1,5 +1,5 @@
-//! The arguments of a model's call, read leniently: objects and lists may be JSON in a string, and numbers may be
-//! strings. Makes no decisions about sessions.
+//! The arguments of a model's call. Read leniently: an object or a list may be a string of JSON, and a number may be a
+//! string. Makes no decisions about sessions.
 
 use crate::error::Mishap;
 use engine::words::one_line;
@@ -8,14 +8,14 @@ use model::typed_value::Given;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The maximum length of a name. Names are compared with all known ones, which takes long for long names.
+/// The maximum length of a name. A name is compared with all known names, which would take long for a long name.
 const LONGEST_NAME: usize = 300;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Checks the names of the arguments; their values are read on demand.
+    /// Checks the names of the arguments. Their values are read when they are needed.
     pub(crate) fn read(given: Map<String, Value>, known: &[&str]) -> Result<Self, Mishap> {
         for name in given.keys() {
             if name.len() <= LONGEST_NAME && known.contains(&name.as_str()) {
@@ -30,7 +30,7 @@ impl Arguments {
             let short = one_line(name, 60);
             let hint = match nearest(&short, known.iter().copied()) {
                 Some(name) => format!("did you mean '{name}'?"),
-                None => "omit it".to_owned(),
+                None => "omit this argument".to_owned(),
             };
             let mishap = Mishap::wrong_usage(format!("unknown argument '{short}'"), hint);
             return Err(mishap.with_valid(known.iter().copied()));
@@ -38,7 +38,7 @@ impl Arguments {
         Ok(Self(given))
     }
 
-    /// Returns a string; numbers and booleans become strings as they are written.
+    /// The argument as a string. A number or boolean becomes the string that it is written as.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mishap> {
         match self.given(name) {
             None => Ok(None),
@@ -48,7 +48,7 @@ impl Arguments {
         }
     }
 
-    /// Returns a short identifier: of a phase, a session or an item.
+    /// The argument as a short name: of a phase, a session or an item.
     pub(crate) fn name(&self, name: &str) -> Result<Option<String>, Mishap> {
         let text = self.text(name)?.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         match text {
@@ -93,7 +93,7 @@ impl Arguments {
         }
     }
 
-    /// Returns named values from an object, or from a string that contains one as JSON.
+    /// The argument as named values. It is an object, or a string that contains an object as JSON.
     pub(crate) fn values(&self, name: &str) -> Result<BTreeMap<String, Given>, Mishap> {
         let Some(value) = self.given(name) else { return Ok(BTreeMap::new()) };
         let parsed = parsed(value);
@@ -103,7 +103,7 @@ impl Arguments {
         Ok(fields.iter().map(|(name, value)| (name.clone(), given(value))).collect())
     }
 
-    /// Returns strings from a list, from a string that contains a list as JSON, or from a single string.
+    /// The argument as a list of strings. It is a list, a string that contains a list as JSON, or a single string.
     pub(crate) fn list(&self, name: &str) -> Result<Vec<String>, Mishap> {
         let Some(value) = self.given(name) else { return Ok(Vec::new()) };
         match parsed(value).as_ref().unwrap_or(value) {
@@ -120,7 +120,7 @@ impl Arguments {
         }
     }
 
-    /// Returns one of a few allowed words.
+    /// The argument as one of a few allowed words.
     pub(crate) fn choice(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>, Mishap> {
         let Some(text) = self.name(name)? else { return Ok(None) };
         let found = words.iter().find(|word| word.eq_ignore_ascii_case(&text));
@@ -141,13 +141,13 @@ impl Arguments {
         self.choice(name, words)?.ok_or_else(|| missing().with_valid(words.iter().copied()))
     }
 
-    /// Returns a value that was given; null counts as missing.
+    /// The value of an argument. An argument that is null counts as missing.
     fn given(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// A value for the engine. A string may stand for a number: the declared type decides.
+/// The value in the form that the engine takes. A string may stand for a number: the declared type decides.
 fn given(value: &Value) -> Given {
     match value {
         Value::String(text) => Given::Text(text.clone()),
@@ -155,7 +155,7 @@ fn given(value: &Value) -> Given {
     }
 }
 
-/// The object or list that a string contains as JSON, if it does.
+/// The object or list that a string contains as JSON; `None` if the value is anything else.
 fn parsed(value: &Value) -> Option<Value> {
     let text = value.as_str()?;
     let parsed: Value = serde_json::from_str(text).ok()?;
@@ -176,7 +176,7 @@ fn wrong(name: &str, expected: &str, got: &Value) -> Mishap {
 }
 
 fn missing(name: &str, example: &str) -> Mishap {
-    Mishap::wrong_usage(format!("'{name}' is missing"), format!("give it, for example {example}"))
+    Mishap::wrong_usage(format!("'{name}' is missing"), format!("give '{name}', for example {example}"))
 }
 
 #[cfg(test)]

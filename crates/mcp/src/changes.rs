@@ -1,5 +1,5 @@
-//! Notifies clients of changed resources, as each protocol version requires. Looks once a second while any client is
-//! subscribed: at file times first, and into the store only after a write.
+//! Notifies clients of changed resources, in the way of their protocol version. While a client is subscribed, looks for
+//! changes once a second: first at file times, and in the store only after a write.
 
 use crate::resources;
 use engine::{Changes, Engine, Intent, Options, Stamp};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The resources that one connection of the older protocol subscribed to.
+/// The resources to which one connection of the older protocol has subscribed.
 #[derive(Clone, Default)]
 pub(crate) struct Interest {
     subscribed: Arc<Mutex<BTreeSet<String>>>,
@@ -29,8 +29,8 @@ impl Interest {
         self.uris().remove(uri);
     }
 
-    /// Starts watching, once for each connection of the older protocol: every change after this answer is reported. A
-    /// newer client uses `subscriptions/listen` instead.
+    /// Starts watching for a connection of the older protocol, unless it is watched already. Every change after this
+    /// call is reported. A client of the newer protocol uses `subscriptions/listen` instead.
     pub(crate) async fn watch_for_legacy(&self, options: &Options, context: &RequestContext<RoleServer>) {
         let is_legacy = context.protocol_version().is_some_and(|version| version.has_initialize());
         if !is_legacy || self.is_watched.swap(true, Ordering::Relaxed) {
@@ -63,8 +63,9 @@ impl Interest {
     }
 }
 
-/// Streams of the newer protocol that were accepted but have not started. A client is told of the acceptance before its
-/// stream starts, and must not miss a change from then on; a change that is reported twice is harmless.
+/// Streams of the newer protocol that were accepted and have not started yet. The client learns that its stream was
+/// accepted before the stream starts, and must not miss a change in between. A change that is reported twice does no
+/// harm.
 #[derive(Default)]
 pub(crate) struct Agreed(Mutex<Waiting>);
 
@@ -117,7 +118,7 @@ pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: Subscrip
     }
 }
 
-/// The changes since the last look.
+/// The changes since the previous look.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct News {
     is_list_changed: bool,
@@ -132,14 +133,15 @@ struct Watch {
 }
 
 impl Watch {
-    /// Starts watching. Reads file times first, so that a change in between is seen twice rather than missed.
+    /// Starts watching. File times are read before the store, so that a change in between is reported twice and not
+    /// missed.
     fn begin(options: Options) -> Self {
         let stamp = engine::stamp(&options);
         let open = || {
             Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().changes(None))
         };
-        // On a thread of its own, because this thread belongs to one asynchronous runtime, and a store on a server has
-        // another.
+        // This thread belongs to an asynchronous runtime. A store on a server has a runtime of its own, which needs
+        // another thread.
         let cursor = std::thread::scope(|scope| scope.spawn(open).join());
         let cursor = cursor.ok().and_then(Result::ok).unwrap_or_default().cursor;
         Self { options, stamp, cursor }
@@ -154,7 +156,7 @@ impl Watch {
         let changes = tokio::task::spawn_blocking(move || {
             Engine::open(options, Intent::Query).and_then(|engine| engine.sessions().changes(Some(cursor)))
         });
-        // If data cannot be read, the old file times stay, so that the next look tries again.
+        // If reading fails, the old file times stay, so that the next look tries again.
         let changes = changes.await.ok()?.ok()?;
         let news = news(&self.stamp, &stamp, &changes);
         self.cursor = changes.cursor;

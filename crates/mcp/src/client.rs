@@ -1,15 +1,16 @@
-//! The caller: identified by the environment and processes, as the engine does it, or else by what the client says
+//! Identifies the caller by the environment and the processes, as the engine does, or else by what the client says
 //! about itself.
 
 use engine::{AgentIdentity, Options};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-/// The header by which an HTTP client names its agent session, like the environment variable `LEFTOFF_AGENT_SESSION`.
+/// The header in which an HTTP client names its agent session. It corresponds to the environment variable
+/// `LEFTOFF_AGENT_SESSION`.
 pub(crate) const AGENT_HEADER: &str = "leftoff-agent-session";
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// The options for one call: those of the server, with the caller.
+/// The server's options, with the caller of this call.
 pub(crate) fn options(server: &Options, context: &RequestContext<RoleServer>) -> Options {
     let name = context.client_info().map(|client| client.name);
     let agent = if server.from_afar {
@@ -20,8 +21,8 @@ pub(crate) fn options(server: &Options, context: &RequestContext<RoleServer>) ->
     Options { agent, ..server.clone() }
 }
 
-/// The identity of an HTTP client: from the header, or else the client's name and the id of its connection, or else
-/// only its name.
+/// The identity of an HTTP client. It is in the header, or else it consists of the client's name and the id of its
+/// connection. Without such an id, it is only the name.
 fn from_afar(context: &RequestContext<RoleServer>, name: Option<&str>) -> Option<AgentIdentity> {
     let headers = context.extensions.get::<hyper::http::request::Parts>().map(|parts| &parts.headers);
     let header = |name: &str| headers.and_then(|headers| headers.get(name)?.to_str().ok());

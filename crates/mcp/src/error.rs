@@ -1,4 +1,4 @@
-//! Errors in a form that a model can act on: kind, message, hint, valid values. Messages of the engine stay as they
+//! Errors in a form that a model can use: kind, message, hint, and valid values. The engine's messages stay as they
 //! are.
 
 use engine::Error;
@@ -7,7 +7,7 @@ use model::hint::Hint;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// The maximum length of a message, which may quote input of any length.
+/// The maximum length of a message. A message may quote input of any length.
 const LONGEST_MESSAGE: usize = 2_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Mishap {
         }
     }
 
-    /// The error for an action that only a person can take, whoever the client is.
+    /// The error for an action that only a person can take.
     pub(crate) fn needs_a_person(doing: &str, command: &str) -> Self {
         Self {
             kind: "needs_a_person".to_owned(),
@@ -84,7 +84,7 @@ impl From<Error> for Mishap {
     }
 }
 
-/// The valid values for a wrong one, if they can be listed.
+/// The values that are valid in place of a wrong one, if there is a list of them.
 fn valid_instead(error: &Error) -> Vec<String> {
     let names = |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect();
     match error {
@@ -103,7 +103,7 @@ fn valid_instead(error: &Error) -> Vec<String> {
                 | Refusal::PhaseNotReached { current, .. }
                 | Refusal::NotEarlier { current, .. },
             ) => vec![current.to_string()],
-            // The hints of all other errors say what to do.
+            // All other errors have a hint that says what to do.
             _ => Vec::new(),
         },
     }

@@ -1,5 +1,5 @@
-//! HTTP clients. Admits only requests that name this machine, do not come from a page of another origin and, if the
-//! server has a token, contain the token.
+//! Serves clients over HTTP. A request is admitted if it addresses this machine by name, does not come from a page of
+//! another origin, and contains the token, if the server has one.
 
 mod access;
 
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// The server's paths.
+/// The paths at which the server answers.
 const PATHS: [&str; 2] = ["/mcp", "/"];
 const MOST_CONNECTIONS: usize = 512;
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(listening.address).await?;
     let address = listener.local_addr()?;
     let door = Arc::new(Door::new(listening, address));
-    // leftoff checks Host and Origin itself, because it knows the port and if there is a token.
+    // leftoff itself checks Host and Origin, because only leftoff knows the port, and whether the server has a token.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -65,7 +65,7 @@ pub(crate) async fn serve(
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS_WITHIN)
                 .serve_connection(TokioIo::new(stream), answering);
-            // A client that disconnects is not an error.
+            // It is not an error if a client disconnects.
             let _ = connection.await;
             drop(place);
         });
@@ -94,7 +94,7 @@ async fn answer(request: Request<Body>, service: Service, door: Arc<Door>) -> Re
     }
 }
 
-/// Checks a message before the protocol library reads it, so that errors are answered as JSON-RPC.
+/// Checks a message before the protocol library reads it, so that every error becomes an answer in JSON-RPC.
 async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infallible> {
     let (mut parts, body) = request.into_parts();
     let Some(bytes) = whole(body).await else {
@@ -111,8 +111,8 @@ async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infall
     Ok(service.handle(Request::from_parts(parts, Full::new(body))).await)
 }
 
-/// Returns the message unless it is too long. The rest of a long message is read as well, up to a limit, because a
-/// client that is cut off while sending does not read the answer.
+/// Returns the message; `None` if it is too long. Even then, the rest is read up to a limit, because a client that is
+/// cut off while it sends does not read the answer.
 async fn whole(mut body: Body) -> Option<Bytes> {
     const LONGEST_REST: usize = 16 * LONGEST_MESSAGE;
     let (mut bytes, mut length) = (Vec::new(), 0);

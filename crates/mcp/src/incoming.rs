@@ -1,19 +1,19 @@
-//! Turns the bytes of a client into a message, or into an error that says what is wrong. Every request is answered,
-//! with its own id if it has one.
+//! Turns the bytes from a client into a message, or into an error that says what is wrong. Every request gets an
+//! answer, with the request's id if it has one.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use serde_json::Value;
 
-/// The maximum length of a message in bytes.
+/// The maximum length of a message, in bytes.
 pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 const LONGEST_REASON: usize = 300;
 
 pub(crate) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
     Refused(Box<ServerJsonRpcMessage>),
-    /// A notification that is unknown, and needs no answer.
+    /// An unknown notification, which needs no answer.
     Ignored,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
     }
 }
 
-/// The message. Arguments that arrived as a string of JSON are parsed.
+/// The message in these bytes. Arguments that are a string of JSON are parsed.
 pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage>> {
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
         refusal(ErrorData::parse_error(format!("the message is not JSON: {}", short(&error)), None), None)
@@ -79,7 +79,8 @@ fn message(value: Value) -> Incoming {
     }
 }
 
-/// The error for a known method with invalid parameters, which the protocol library parses as an unknown method.
+/// The error for a request of a known method with invalid parameters. The protocol library reads such a request as one
+/// of an unknown method.
 fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorData> {
     let JsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(custom) = &request.request else { return None };
@@ -88,7 +89,7 @@ fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorDat
         .then(|| ErrorData::invalid_params(format!("the params of {method} have the wrong types"), None))
 }
 
-/// True if this server supports the method in the message's version of the protocol.
+/// True if this server supports the method in the protocol version of the message.
 fn is_known(method: &str, is_stateless: bool) -> bool {
     const ALWAYS: [&str; 7] = [
         "server/discover",
@@ -103,7 +104,7 @@ fn is_known(method: &str, is_stateless: bool) -> bool {
     ALWAYS.contains(&method) || (!is_stateless && BEFORE.contains(&method))
 }
 
-/// True for a message of the newer protocol, which contains its version.
+/// True for a message of the newer protocol, because such a message contains its version.
 fn is_stateless(value: &Value) -> bool {
     value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string()
 }

@@ -1,5 +1,5 @@
-//! The Model Context Protocol server: the engine's answers as tools and resources. Knows neither stores nor layouts,
-//! and writes nothing but protocol messages to stdout.
+//! The server for the Model Context Protocol: offers the engine's answers as tools and resources. Knows neither stores
+//! nor layouts. Writes only protocol messages to stdout.
 
 mod answer;
 mod arguments;
@@ -22,15 +22,15 @@ use engine::Options;
 pub const NAME: &str = "leftoff";
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The environment variable that contains the token of clients.
+/// The environment variable with the token that clients must send.
 pub const TOKEN_VARIABLE: &str = "LEFTOFF_MCP_TOKEN";
 
-/// Serves one client on stdin and stdout, until it closes them.
+/// Serves one client on stdin and stdout until the client closes them.
 pub fn serve_stdio(options: Options) -> std::io::Result<()> {
     server::run(stdio::serve(server::Desk::new(options)))
 }
 
-/// Serves HTTP clients until the process ends. Calls `told` with the address once the server listens.
+/// Serves HTTP clients until the process ends. Calls `told` with the address when the server listens.
 pub fn serve_http(
     options: Options,
     listening: &Listening,
@@ -44,7 +44,7 @@ pub fn tools() -> serde_json::Value {
     serde_json::to_value(tools::list()).unwrap_or_default()
 }
 
-/// The general instructions for clients.
+/// The instructions that every client gets.
 pub fn instructions() -> &'static str {
     instructions::INSTRUCTIONS
 }

@@ -1,4 +1,4 @@
-//! Resources at `leftoff://…`: sessions, briefs, logs, workflow definitions. Read-only.
+//! The resources at `leftoff://…`: sessions, briefs, logs and workflow definitions. All are read-only.
 
 use crate::answer::json;
 use crate::error::Mishap;
@@ -11,10 +11,10 @@ use rmcp::model::{
 use serde_json::json;
 
 const SCHEME: &str = "leftoff://";
-/// The maximum number of resources in one page of the list.
+/// The maximum number of resources on one page of the list.
 const PAGE: usize = 100;
 const LONGEST_URI: usize = 500;
-/// The maximum number of a log's newest events that are returned; `leftoff log` has all events.
+/// The maximum number of events of a log that are returned, newest first; `leftoff log` returns all events.
 const MOST_EVENTS: usize = 1_000;
 
 pub(crate) const SESSIONS: &str = "leftoff://sessions";
@@ -25,7 +25,7 @@ const MARKDOWN: &str = "text/markdown";
 const TOML: &str = "application/toml";
 const TEXT: &str = "text/plain";
 
-/// A parsed address.
+/// The parsed address of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     Sessions,
@@ -50,7 +50,7 @@ pub(crate) fn parse(uri: &str) -> Result<Address, ErrorData> {
     }
 }
 
-/// The addresses of a session's resources.
+/// The addresses of all resources of a session.
 pub(crate) fn of_session(id: &SessionId) -> [String; 3] {
     [
         format!("leftoff://session/{id}"),
@@ -98,7 +98,7 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
     ];
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
-        // Without a project there are no sessions to list.
+        // Outside a project there are no sessions to list.
         Err(engine::Error::NoProject { .. }) => return Ok(all),
         Err(error) => return Err(failed(error)),
     };
@@ -164,7 +164,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
     })
 }
 
-/// The media type of a definition. Another tool's definition consists of several files.
+/// The media type of a definition. Another tool's definition has several files, and so another type.
 fn definition_kind(layout: Option<&str>) -> &'static str {
     if layout.is_none() { TOML } else { TEXT }
 }

@@ -1,5 +1,5 @@
-//! The server of a connection: each request becomes one engine call on a thread of its own. Has no session state, so
-//! nothing is lost if the server is killed.
+//! The server for a connection. Each request becomes one call of the engine on its own thread. The server keeps no
+//! state of sessions, so nothing is lost if it is killed.
 
 use crate::changes::{Agreed, Interest};
 use crate::error::Mishap;
@@ -38,14 +38,14 @@ pub(crate) fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io
     served
 }
 
-/// The state that the connections of a server share.
+/// The state that all connections of a server share.
 #[derive(Clone)]
 pub(crate) struct Desk {
     options: Arc<Options>,
 }
 
 impl Desk {
-    /// The state for a client that started this process.
+    /// The state for the client that started this process.
     pub(crate) fn new(options: Options) -> Self {
         Self { options: Arc::new(Options { person_present: false, from_afar: false, ..options }) }
     }
@@ -123,7 +123,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let options = client::options(self.desk.options(), &context);
         let cursor = request.and_then(|request| request.cursor);
-        // A client that reads the list is notified of its changes.
+        // A client that reads the list of resources is notified when the list changes.
         self.interest.watch_for_legacy(self.desk.options(), &context).await;
         away(move || resources::list(options, cursor.as_deref())).await?
     }
@@ -145,7 +145,7 @@ impl ServerHandler for Server {
         away(move || resources::read(options, &request.uri)).await?.map(Into::into)
     }
 
-    // Requests that are not supported get an error; the protocol library would return an empty answer.
+    // A request that is not supported gets an error. The protocol library would send an empty answer.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -162,7 +162,7 @@ impl ServerHandler for Server {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    /// The subscription of protocol 2025-11-25.
+    /// Subscribes to a resource, in protocol 2025-11-25.
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
@@ -183,7 +183,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// The subscription of protocol 2026-07-28: one long answer to a request that lists resources.
+    /// Accepts a subscription, in protocol 2026-07-28: a request that lists resources, and whose answer never ends.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         accepted.tools_list_changed = None;
@@ -201,14 +201,14 @@ impl ServerHandler for Server {
     }
 }
 
-/// Runs engine calls outside the protocol's thread, because they wait for disks, locks and commands.
+/// Runs a call of the engine outside the protocol's thread, because the call may wait for disks, locks and commands.
 async fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
     tokio::task::spawn_blocking(work).await.map_err(|_| {
         ErrorData::internal_error("the call failed because of an error in leftoff; nothing was changed", None)
     })
 }
 
-/// Reports that a check is still running, if the client requested progress.
+/// A function that reports that a check is still running. `None` if the client did not request progress.
 fn progress(context: &RequestContext<RoleServer>) -> Option<tools::Tell> {
     let token = context.meta.get_progress_token()?;
     let peer = context.peer.clone();

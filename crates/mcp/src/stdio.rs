@@ -1,4 +1,4 @@
-//! One client on stdin and stdout, with one message per line. Writes nothing but whole messages.
+//! Serves one client on stdin and stdout, with one message per line. Only whole messages are written.
 
 use crate::incoming::{self, Incoming, LONGEST_MESSAGE};
 use crate::server::Desk;
@@ -22,13 +22,13 @@ pub(crate) async fn serve(desk: Desk) -> std::io::Result<()> {
     let transport = Lines::new(read, write);
     match desk.server().serve(transport).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(Error::other),
-        // The client disconnected before its first message.
+        // The client disconnected before it sent a message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(Error::other(error)),
     }
 }
 
-/// A line to write, and a channel that is notified when it is written.
+/// A line to write. The channel is notified when the line has been written.
 struct Outgoing {
     line: Vec<u8>,
     written: Option<oneshot::Sender<std::io::Result<()>>>,
@@ -38,10 +38,10 @@ struct Outgoing {
 struct Lines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// True while the rest of a line that is too long is skipped.
+    /// True while the rest of a line is skipped because the line is too long.
     is_skipping: bool,
-    /// An answer to unreadable input that is still to be sent. Stored here, because reading can be interrupted at any
-    /// time.
+    /// The answer to unreadable input, which must be sent next. It is stored because reading may be interrupted before
+    /// the answer is sent.
     refused: Option<Vec<u8>>,
     out: Option<mpsc::Sender<Outgoing>>,
     writer: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ struct Lines<R> {
     has_begun: bool,
 }
 
-/// The requests that are not answered yet. They are answered before the server ends at the end of the input.
+/// The requests that have no answer yet. When the input ends, they are answered before the server ends.
 #[derive(Clone, Default)]
 struct Unanswered {
     ids: Arc<Mutex<HashSet<RequestId>>>,
@@ -95,7 +95,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// Reads one line, up to the limit. After an interruption, reading continues where it stopped.
+    /// Reads one line, up to the maximum length. If reading is interrupted, the next call continues it.
     async fn read_line(&mut self) -> LineRead {
         loop {
             let Ok(available) = self.read.fill_buf().await else { return LineRead::End };
@@ -122,7 +122,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// The message in the line, if it is one that the server handles.
+    /// The message in the line. `None` if it is not one that the server handles.
     fn understood(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = std::mem::take(&mut self.line);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -160,7 +160,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
                 }
                 return self.has_begun.then_some(message);
             }
-            // Answers before initialisation belong to no request.
+            // An answer before the initialisation cannot belong to a request.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
                 return self.has_begun.then_some(message);
             }
@@ -169,7 +169,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
     }
 }
 
-/// True for a request with which a client may start, in either version of the protocol.
+/// True for a request that a client may send first, in either version of the protocol.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -226,7 +226,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                     }
                 }
                 LineRead::TooLong => self.refused = Some(as_line(&incoming::too_long())),
-                // The last line may lack a line ending.
+                // The last line may have no line ending.
                 LineRead::End if !self.line.is_empty() => {
                     if let Some(message) = self.understood() {
                         return Some(message);
@@ -249,7 +249,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// Writes lines one after the other, each completely.
+/// Writes lines one after the other. Each line is written completely.
 async fn write_lines(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Outgoing>) {
     while let Some(outgoing) = lines.recv().await {
         let result = match write.write_all(&outgoing.line).await {

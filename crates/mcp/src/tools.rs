@@ -1,5 +1,5 @@
-//! The tools, one file each: a table from which the schema is made, and the engine call. Few and short, because a
-//! client pays for the list of tools in every conversation.
+//! The tools. Each is in a file of its own: a table from which the schema is made, and the call of the engine. They are
+//! few and short, because a client pays for the list of tools in every conversation.
 
 mod advance;
 mod brief;
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     description: &'static str,
     parameters: &'static [Parameter],
-    /// The fields of the structured content besides the common ones.
+    /// The fields of the tool's structured content, in addition to the common ones.
     fields: &'static [Field],
     effect: Effect,
     run: fn(&mut Call) -> Result<Answer, Mishap>,
@@ -35,9 +35,9 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
-    /// Adds data; repeating the call may add data again.
+    /// Adds data. A repeated call may add more data.
     Adds,
-    /// Adds data; repeating the call is safe.
+    /// Adds data. A repeated call adds nothing.
     AddsOnce,
     /// May reopen finished work or archive files.
     TakesBack,
@@ -54,7 +54,7 @@ const ENTRIES: &[Entry] = &[
     requirements::ENTRY,
 ];
 
-/// A call of a tool. Each call has its own thread and its own engine, so that many calls can run at the same time.
+/// A call of a tool. Each call has its own thread and engine, so that many calls can run at the same time.
 pub(crate) struct Call {
     pub(crate) arguments: Arguments,
     options: Options,
@@ -62,13 +62,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Opens an engine for this call. A client of the protocol is never a person at a terminal.
+    /// Opens an engine for this call. A client of the protocol never counts as a person at a terminal.
     pub(crate) fn open(&self, intent: Intent) -> Result<Engine, Mishap> {
         let engine = Engine::open(self.options.clone(), intent)?;
         Ok(engine)
     }
 
-    /// Opens an engine for a call that may take long, and reports progress.
+    /// Opens an engine for a call that may take long. The engine reports progress.
     pub(crate) fn open_for_checks(&mut self, intent: Intent) -> Result<Engine, Mishap> {
         if let Some(tell) = self.progress.take() {
             self.options.watcher = Watcher::new(move |progress| {
@@ -85,12 +85,13 @@ impl Call {
     }
 }
 
-/// Paths of files. A model names files relative to the project's folder, not to the server's.
+/// The paths of files named by a model. The names are relative to the project's folder, not to the server's current
+/// folder.
 fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
     names.iter().map(|name| engine.project().root.join(name)).collect()
 }
 
-/// Adds the most recently changed sessions to an error about an unknown session.
+/// Adds the sessions that changed last to an error about an unknown session.
 fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
     const MOST_LISTED: usize = 10;
     if mishap.kind != "unknown_session" {
@@ -129,7 +130,7 @@ impl Entry {
         tool
     }
 
-    /// Calls the tool on the current thread.
+    /// Runs the tool on the current thread.
     pub(crate) fn call(
         &self,
         mut options: Options,

@@ -1,5 +1,5 @@
 //! The rules by which the dashboard of Claude-Code-Workflow's later CLI finds and shows sessions: folders,
-//! names and keys. The rules are taken from that tool, not from leftoff's reader.
+//! names and keys. The rules are taken from that tool, and not from leftoff's reader of the format.
 
 use serde_json::Value;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::Path;
 
 type Check = fn(&Value) -> bool;
 
-/// The folders that the dashboard searches, below a project.
+/// The folders below a project in which the dashboard looks for sessions.
 const PLACES: [&str; 2] = [".workflow/active", ".workflow/archives"];
 
-/// Keys of `workflow-session.json` that the dashboard shows, all at the top level.
+/// The keys of `workflow-session.json` that the dashboard shows. All of them are at the top level.
 const SESSION: &[(&str, Check)] = &[
     ("session_id", is_text),
     ("project", is_text),
@@ -20,7 +20,7 @@ const SESSION: &[(&str, Check)] = &[
     ("updated_at", is_time),
 ];
 
-/// Keys of a task's file that the dashboard shows.
+/// The keys of a task's file that the dashboard shows.
 const TASK: &[(&str, Check)] = &[("id", is_task_id), ("title", is_text), ("status", is_task_status)];
 
 /// A session as the dashboard shows it.
@@ -30,11 +30,12 @@ pub struct Shown {
     pub description: String,
     /// The ids of the session's tasks, in order.
     pub tasks: Vec<String>,
-    /// Rules that the session's files break: each means an empty cell, or a task that is not shown.
+    /// The rules that the session's files break. The dashboard shows an empty cell for each, or does not show
+    /// the task.
     pub broken: Vec<String>,
 }
 
-/// All sessions that the dashboard finds; if there are none, it says "No sessions found".
+/// All sessions that the dashboard finds. If it finds none, it shows "No sessions found".
 pub fn shown(project: &Path) -> Vec<Shown> {
     let mut found = Vec::new();
     for place in PLACES {
@@ -100,7 +101,7 @@ fn is_task_id(value: &Value) -> bool {
     value.as_str().is_some_and(is_task_name)
 }
 
-/// True for `IMPL-` followed by numbers separated by dots.
+/// True for `IMPL-` followed by numbers with dots between them.
 fn is_task_name(name: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     name.strip_prefix("IMPL-").is_some_and(|numbers| numbers.split('.').all(is_number))

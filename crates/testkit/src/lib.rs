@@ -1,4 +1,5 @@
-//! Sandboxes for end-to-end tests: a folder isolated from the machine's user, and a clock that the test sets.
+//! Sandboxes for end-to-end tests: a folder that is isolated from the user of the machine, and a clock that
+//! the test sets.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A project in a temporary folder, with a home folder of its own beside it.
+/// A project in a temporary folder, with its own home folder next to it.
 pub struct Sandbox {
     program: PathBuf,
     folder: TempDir,
@@ -35,14 +36,14 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A sandbox with a git repository without commits, created without git.
+    /// A sandbox with a git repository that has no commits. It is created without running git.
     pub fn git(program: &str) -> Self {
         let sandbox = Self::plain(program);
         sandbox.write(".git/HEAD", "ref: refs/heads/main\n");
         sandbox
     }
 
-    /// A sandbox outside any repository.
+    /// A sandbox that is in no repository.
     pub fn plain(program: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let project = folder.path().join("project");
@@ -54,14 +55,14 @@ impl Sandbox {
         Self { program: program.into(), folder, project, now: RefCell::new(None), store }
     }
 
-    /// Stores the sessions in this store from now on.
+    /// Makes the program use this store from now on.
     pub fn on(mut self, store: &str) -> Self {
         self.store = Some(store.to_owned());
         self
     }
 
-    /// Defines the built-in workflows without gates, for tests of something else. A project's own definition
-    /// precedes a built-in one of the same name.
+    /// Defines the built-in workflows without gates, for tests that are not about gates. The project's
+    /// definition replaces the built-in one of the same name.
     #[must_use]
     pub fn without_gates(self) -> Self {
         for builtin in layouts::builtin::all() {
@@ -70,7 +71,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets the program's clock to this moment (RFC 3339). Only debug builds can do this.
+    /// Sets the clock of the program to this time (RFC 3339). Only debug builds have such a clock.
     pub fn at(&self, moment: &str) -> &Self {
         *self.now.borrow_mut() = Some(moment.to_owned());
         self
@@ -80,7 +81,7 @@ impl Sandbox {
         &self.project
     }
 
-    /// The folder that contains the project, the home folder and other files of the test.
+    /// The folder of the project, of the home folder, and of other files of the test.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -110,7 +111,7 @@ impl Sandbox {
         fs::read_to_string(self.path(relative)).expect("a file in the sandbox")
     }
 
-    /// A command of the program, ready to run in the project's folder, isolated from this machine's user.
+    /// A command of the program in the project's folder, isolated from the user of this machine.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments);
@@ -123,10 +124,10 @@ impl Sandbox {
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
             .env("LEFTOFF_TEST_TMP", self.folder.path().join("tmp"))
             .env("USER", "anna")
-            // An agent may be running the tests, which the program must not notice.
+            // If an agent runs the tests, the program must not notice the agent.
             .env("LEFTOFF_TEST_ALONE", "1")
             .env("LC_ALL", "C.UTF-8")
-            // This is long enough for a brief to include git's data even on a busy machine.
+            // Even on a busy machine, this is long enough for a brief to include data from git.
             .env("LEFTOFF_TEST_GIT_MS", "20000")
             .envs(proof::control())
             .stdin(Stdio::null());
@@ -139,8 +140,8 @@ impl Sandbox {
         command
     }
 
-    /// Runs the program without a terminal, except for commands that only a person can run: `skip`, `purge`
-    /// and `close --force`.
+    /// Runs the program without a terminal. Commands that only a person can run get one: `skip`, `purge` and
+    /// `close --force`.
     pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         if needs_a_person(&command) {
@@ -149,13 +150,14 @@ impl Sandbox {
         Ran::from(command.output().expect("the program starts"))
     }
 
-    /// Runs the program as a person would, on a terminal created by `script`; only stdout is captured
+    /// Runs the program as a person would, on a terminal that `script` creates. Only stdout is captured
     /// separately.
     pub fn run_as_person(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         self.as_person(&self.command(arguments))
     }
 
-    /// Allows these `[policy]` rules to anyone, as if a person on this machine had accepted them.
+    /// Allows everybody what these rules in `[policy]` allow, as if a person on this machine had accepted the
+    /// rules.
     pub fn allow_anyone(&self, rules: &[&str]) {
         let lines: String = rules.iter().map(|rule| format!("{rule} = \"anyone\"\n")).collect();
         let config = ".leftoff/config.toml";
@@ -164,7 +166,7 @@ impl Sandbox {
         self.run_as_person(["trust", "--policy", "--yes"]).ok();
     }
 
-    /// Runs a command with stdin and stderr on a terminal.
+    /// Runs a command whose stdin and stderr are a terminal.
     pub fn as_person(&self, inner: &Command) -> Ran {
         let words = std::iter::once(inner.get_program()).chain(inner.get_args());
         let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
@@ -179,7 +181,7 @@ impl Sandbox {
         Ran { code: ran.code, stderr: ran.stdout.replace("\r\n", "\n"), stdout }
     }
 
-    /// Runs the program as an agent session such as `claude:a4326893`.
+    /// Runs the program in an agent session such as `claude:a4326893`.
     pub fn run_as(&self, agent: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         Ran::from(command.env("LEFTOFF_AGENT_SESSION", agent).output().expect("the program starts"))
@@ -190,13 +192,13 @@ impl Sandbox {
         with_input(self.command(arguments), input)
     }
 
-    /// Runs the program on a terminal created by `script`, for actions that only a person can do. All output
-    /// is in `stdout`. `None` if this machine has no `script`.
+    /// Runs the program on a terminal that `script` creates, for what only a person can do. `stdout` has the
+    /// whole output. `None` if this machine has no `script`.
     pub fn run_at_terminal(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Ran> {
         self.answer_at_terminal(arguments, "")
     }
 
-    /// Runs the program like `run_at_terminal`, and types this text.
+    /// Runs the program like `run_at_terminal`, and types this text into the terminal.
     pub fn answer_at_terminal(
         &self,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -217,14 +219,14 @@ impl Sandbox {
         Some(Ran::from(child.wait_with_output().ok()?))
     }
 
-    /// Runs a command line that the program printed, such as `leftoff advance --phase plan`.
+    /// Runs a command line that the program has printed, such as `leftoff advance --phase plan`.
     pub fn run_printed(&self, line: &str) -> Ran {
         self.run(words_of(line).into_iter().skip(1))
     }
 }
 
-/// A command with the same program, folder and environment as this one, but with other arguments. Threads can
-/// share a command, but not a sandbox.
+/// A command with other arguments, but with the program, folder and environment of `command`. Threads can
+/// share a command, but cannot share a sandbox.
 pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut other = Command::new(command.get_program());
     other.args(arguments).env_clear().stdin(Stdio::null());
@@ -235,8 +237,8 @@ pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<Os
     other
 }
 
-/// The store of every sandbox if `LEFTOFF_TEST_STORE=postgres` is set: a schema for this process on a server,
-/// in which each project gets an id of its own.
+/// The store that every sandbox uses if `LEFTOFF_TEST_STORE=postgres` is set: a schema on a server, used by
+/// this process alone. Each project has an id of its own in it.
 fn store_of_this_run() -> Option<String> {
     static STORE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     let find =
@@ -244,7 +246,7 @@ fn store_of_this_run() -> Option<String> {
     STORE.get_or_init(find).clone()
 }
 
-/// Adds the name of a command to the list that `./test` compares with the program's help.
+/// Adds the name of a command to a list. `./test` compares that list with the program's help.
 fn tell_command(command: &Command) {
     let list = std::env::var_os("LEFTOFF_TEST_COMMANDS");
     if let Some((list, name)) = list.zip(command.get_args().next()) {
@@ -268,20 +270,20 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
         .spawn()
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // The program may end before it has read all of the text.
+    // The program may end without reading all of the text.
     let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
     drop(stdin);
     Ran::from(child.wait_with_output().expect("the program ends"))
 }
 
-/// Parses YAML, as far as leftoff's files use it.
+/// Parses the part of YAML that leftoff's files use.
 pub fn yaml(text: &str) -> Value {
     let (fields, wrong) = layouts::yaml::object(text.as_bytes()).expect("YAML");
     assert!(wrong.is_empty(), "{wrong:?}");
     Value::Object(fields)
 }
 
-/// Splits a printed command line with single quotes into words.
+/// The words of a printed command line, which may have single quotes.
 pub fn words_of(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -295,7 +297,7 @@ pub fn words_of(line: &str) -> Vec<String> {
     words
 }
 
-/// A command that runs a shell line on a terminal of its own.
+/// A command that runs a shell line on a new terminal.
 pub fn at_terminal(line: &str) -> Command {
     let line = format!("stty cols 80 rows 24; {line}");
     let mut command = Command::new("script");
@@ -320,8 +322,8 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A definition with checks, evidence, files and items removed, which must be indented or on lines of their
-/// own.
+/// A definition without checks, evidence, files and items. Each of these must be indented, or be on lines of
+/// its own.
 fn ungated(text: &str) -> String {
     let asks =
         |line: &str| line.starts_with("  ") || line.starts_with("produces =") || line.starts_with("items =");
@@ -331,14 +333,14 @@ fn ungated(text: &str) -> String {
 /// The result of a run of the program.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// The exit code, or 128 + signal if a signal ended the program.
+    /// The exit code. If a signal ended the program, 128 + the number of the signal.
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ran {
-    /// Returns a run that succeeded; otherwise panics with all output.
+    /// Returns the run if it succeeded. Otherwise panics, and shows all output.
     #[track_caller]
     #[allow(clippy::return_self_not_must_use, reason = "asserting is the point; the rest may be ignored")]
     pub fn ok(self) -> Self {
@@ -358,7 +360,7 @@ impl Ran {
             .unwrap_or_else(|error| panic!("{error} in stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr))
     }
 
-    /// The error that a run with `--json` printed.
+    /// The error that was printed by a run with `--json`.
     #[track_caller]
     pub fn error(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stderr)
@@ -379,7 +381,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// Records something that this machine cannot test; `./test` reports it at its end.
+/// Records that this machine cannot test something. `./test` reports it at its end.
 pub fn left_out(what: &str) {
     if let Some(list) = std::env::var_os("LEFTOFF_TEST_LEFT_OUT") {
         let list = fs::OpenOptions::new().create(true).append(true).open(list);
@@ -387,7 +389,7 @@ pub fn left_out(what: &str) {
     }
 }
 
-/// The path of strace; `None`, with a report, if this machine has no strace.
+/// The path of strace. If this machine has no strace, records that and returns `None`.
 pub fn strace(what_for: &str) -> Option<std::ffi::OsString> {
     let program = std::env::var_os("LEFTOFF_TEST_STRACE").unwrap_or_else(|| "strace".into());
     let is_there =

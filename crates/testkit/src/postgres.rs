@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: one that already runs, or else one that starts here and ends with this
+//! A PostgreSQL server for tests. A server that already runs is used; otherwise one is started, and ends with this
 //! process.
 
 use crate::left_out;
@@ -14,24 +14,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The password of the server's superuser. Tests check that no output contains it.
+/// The password of the server's superuser. Tests check that it is in no output.
 pub const PASSWORD: &str = "s3cret-of-the-tests";
 
-/// How long the server may take to start or recover, which takes longer on a busy machine.
+/// The maximum time for the server to start or to recover. It takes longer on a busy machine.
 const LONGEST: Duration = Duration::from_mins(2);
 
-/// A running server, which ends when this value is dropped.
+/// A running server. It ends when this value is dropped.
 pub struct Server {
     programs: PathBuf,
     folder: TempDir,
     port: u16,
-    /// The network namespace in which the server runs.
+    /// The network namespace in which the server runs, if it has its own.
     namespace: Option<String>,
     watch: Option<(Child, ChildStdin)>,
 }
 
-/// The URL of the tests' shared server: from `LEFTOFF_TEST_POSTGRES`, or else of a server that this process starts.
-/// Without PostgreSQL, prints a note and returns `None`.
+/// The URL of the server that all tests share: the one in `LEFTOFF_TEST_POSTGRES`, or one that this process starts.
+/// Without PostgreSQL, records that `what_for` was left out, and returns `None`.
 pub fn shared(what_for: &str) -> Option<String> {
     static SHARED: OnceLock<Option<(Option<Server>, String)>> = OnceLock::new();
     let shared = SHARED.get_or_init(|| {
@@ -48,7 +48,7 @@ pub fn shared(what_for: &str) -> Option<String> {
     shared.as_ref().map(|(_, url)| url.clone())
 }
 
-/// The shared server's URL with an unused schema.
+/// The URL of the shared server with a new schema.
 pub fn schema(what_for: &str) -> Option<String> {
     static NUMBERS: AtomicU32 = AtomicU32::new(0);
     let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +74,7 @@ pub fn programs() -> Option<PathBuf> {
     })
 }
 
-/// The user and group for a test's server if this process is root, because PostgreSQL refuses to run as root.
+/// The user and the group that run the server if this process is root, because PostgreSQL refuses to run as root.
 fn unprivileged() -> Option<(u32, u32)> {
     let number = |what: &str, user: &str| {
         let asked =
@@ -88,7 +88,7 @@ fn unprivileged() -> Option<(u32, u32)> {
     ["postgres", "nobody"].iter().find_map(|user| Some((number("-u", user)?, number("-g", user)?)))
 }
 
-/// A command that runs without root's privileges.
+/// A command that runs without the privileges of root.
 pub fn as_nobody(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     if let Some((user, group)) = unprivileged() {
@@ -98,7 +98,7 @@ pub fn as_nobody(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// A shell without root's privileges in a network namespace.
+/// A shell in a network namespace, without the privileges of root.
 fn in_namespace(namespace: &str) -> Command {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{namespace}"));
@@ -109,7 +109,7 @@ fn in_namespace(namespace: &str) -> Command {
     command
 }
 
-/// Lets the server's user write to a folder.
+/// Allows the user of the server to write to a folder.
 pub fn hand_over(folder: &Path) {
     if let Some((user, group)) = unprivileged() {
         std::os::unix::fs::chown(folder, Some(user), Some(group)).expect("root may give files away");
@@ -122,17 +122,17 @@ pub fn free_port() -> u16 {
 }
 
 impl Server {
-    /// Starts a separate server. Returns `None` if PostgreSQL is not installed.
+    /// Starts another server. `None` if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         Self::start_with("")
     }
 
-    /// Starts a separate server with these lines in its configuration.
+    /// Starts another server, with these lines in its configuration.
     pub fn start_with(settings: &str) -> Option<Self> {
         Self::start_at(None, settings)
     }
 
-    /// Starts a separate server in a network namespace, where it listens on every address.
+    /// Starts another server in a network namespace. It listens on every address there.
     pub fn start_in(namespace: &str) -> Option<Self> {
         Self::start_at(Some(namespace.to_owned()), "listen_addresses='*'")
     }
@@ -156,7 +156,7 @@ impl Server {
         Some(server)
     }
 
-    /// Starts a copy of this server that follows it, and can take its place.
+    /// Starts a copy of this server. The copy receives all changes, and can replace the server.
     pub fn start_standby(&self) -> Self {
         let mut standby = Self::empty(None).expect("the programs are there");
         let mut copy = as_nobody(self.programs.join("pg_basebackup"));
@@ -176,7 +176,7 @@ impl Server {
         Some(Self { programs, folder, port: 0, namespace, watch: None })
     }
 
-    /// Runs a program that creates the folder of data, whose path becomes its last argument.
+    /// Runs a program that creates the folder of data. The path of the folder is added as the last argument.
     fn make(&self, command: &mut Command) {
         let made = command.arg(self.folder().join("data")).output().expect("the program starts");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -196,9 +196,9 @@ impl Server {
         assert!(is_running, "the server does not start: {}", self.log());
     }
 
-    /// Restarts the server on the same port with the same data.
+    /// Starts the server again, on the same port and with the same data.
     pub fn start_again(&mut self) {
-        // Processes of a killed server may still hold its memory for a moment.
+        // The processes of a killed server may use its memory for a moment longer.
         let is_running = (0..20).any(|_| {
             self.run() || {
                 std::thread::sleep(Duration::from_millis(100));
@@ -208,12 +208,12 @@ impl Server {
         assert!(is_running, "the server does not start: {}", self.log());
     }
 
-    /// Starts the server and waits until it answers. The server runs under a shell that kills it when the
-    /// shell's input closes, at the latest when this process ends. The shell sends the signal more than once,
-    /// because a server that has just started ignores it.
+    /// Starts the server, and waits until it answers. It runs under a shell, which kills it when the input of the shell
+    /// closes, at the latest when this process ends. The shell sends the signal several times, because a server that
+    /// has just started ignores it.
     fn run(&mut self) -> bool {
         self.stop();
-        // The process id of the previous server means nothing for this one.
+        // The file contains the process id of the previous server.
         let _ = fs::remove_file(self.folder.path().join("pid"));
         let line = format!(
             "{}/postgres -D {}/data -p {} >>{}/log 2>&1 & pid=$!; echo $pid >{}/pid; read -r line; while kill -QUIT $pid 2>/dev/null; do sleep 0.05; done; wait",
@@ -244,7 +244,7 @@ impl Server {
         false
     }
 
-    /// Waits until the server answers, for example after it recovered by itself.
+    /// Waits until the server answers, for example after a recovery.
     pub fn wait(&self) {
         let end = Instant::now() + LONGEST;
         while !self.answers() {
@@ -261,7 +261,7 @@ impl Server {
         asked.is_ok_and(|status| status.success())
     }
 
-    /// Stops the server immediately, as `pg_ctl stop -m immediate` does.
+    /// Stops the server at once, as `pg_ctl stop -m immediate` does.
     pub fn stop(&mut self) {
         if let Some((mut child, input)) = self.watch.take() {
             drop(input);
@@ -304,7 +304,7 @@ impl Server {
         sql_at(&self.programs, &self.socket(), sql)
     }
 
-    /// Runs SQL like `sql`, on a server that may be recovering: `None` if the server did not answer.
+    /// Runs SQL like `sql`, on a server that may be recovering. `None` if the server does not answer.
     pub fn try_sql(&self, sql: &str) -> Option<String> {
         let asked = psql(&self.programs, &self.socket(), sql);
         asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim_end().to_owned())
@@ -316,7 +316,7 @@ impl Server {
     }
 }
 
-/// Runs SQL at a URL, which may have parameters of leftoff's own. Returns one line for each row.
+/// Runs SQL on the server at a URL. The URL may have parameters that only leftoff knows. Returns one line for each row.
 pub fn sql_at(programs: &Path, url: &str, sql: &str) -> String {
     let asked = psql(programs, url, sql);
     assert!(asked.status.success(), "{sql}: {}", String::from_utf8_lossy(&asked.stderr));

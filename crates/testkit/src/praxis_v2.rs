@@ -1,5 +1,6 @@
-//! The rules by which praxis OS version 2 loads a session's file: its models forbid unknown keys, and it
-//! ignores a file that breaks a rule. The rules are taken from the tool's models, not from leftoff's reader.
+//! The rules by which praxis OS version 2 loads the file of a session. Its data models forbid unknown keys,
+//! and it ignores a file that breaks a rule. The rules are taken from the tool's models, and not from
+//! leftoff's reader of the format.
 
 use serde_json::{Map, Value};
 
@@ -36,14 +37,14 @@ const ARTIFACT: &[(&str, Check, bool)] = &[
     ("timestamp", is_local_time, false),
 ];
 
-/// Every rule that a file breaks; empty if the tool loads it.
+/// The rules that a file breaks. Empty if the tool loads the file.
 pub fn broken_rules(file: &str) -> Vec<String> {
     let mut fields = match serde_json::from_str::<Value>(file) {
         Ok(Value::Object(fields)) => fields,
         Ok(other) => return vec![format!("it is {other}, no object")],
         Err(error) => return vec![error.to_string()],
     };
-    // The tool removes this key before it validates a file.
+    // The tool removes this key before it checks a file.
     fields.remove("status");
     let mut broken = object("", &fields, TOP);
     for (section, rules) in [("phase_timings", TIMING), ("phase_artifacts", ARTIFACT)] {
@@ -91,7 +92,7 @@ fn is_evidence(value: &Value) -> bool {
     value.as_object().is_some_and(|all| all.values().all(Value::is_object))
 }
 
-/// True for a time without a zone, because the tool compares times with its own, which have none.
+/// True for a time without a zone. The tool compares times with its own, which have no zone.
 fn is_local_time(value: &Value) -> bool {
     let is_local = |time: &str| !time.ends_with('Z') && !time.contains('+') && time.matches('-').count() == 2;
     value.as_str().and_then(|text| text.split_once('T')).is_some_and(|(date, time)| {

@@ -1,24 +1,24 @@
-//! Settings that `./prove` passes to tests (number of attempts, seed), and the file for the results.
+//! The settings that `./prove` passes to tests (number of attempts, seed), and the file for their results.
 
 use std::io::Write;
 
-/// The number of attempts: the one set by `./prove`, or a number suitable for `./test`.
+/// The number of attempts: the number that `./prove` sets, or else `usual`, which suits `./test`.
 pub fn count(name: &str, usual: u64) -> u64 {
     number(&format!("LEFTOFF_PROVE_{name}")).unwrap_or(usual)
 }
 
-/// The seed of random numbers. A test makes the same attempts if it has the same seed.
+/// The seed for random numbers. With the same seed, a test makes the same attempts.
 pub fn seed() -> u64 {
     number("LEFTOFF_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7_919)
 }
 
-/// The environment variable of the fault that `./prove` injects to show that a proof can fail.
+/// The environment variable for the fault that `./prove` injects, to show that a proof can fail.
 pub fn control() -> Option<(&'static str, std::ffi::OsString)> {
     const VARIABLE: &str = "LEFTOFF_TEST_CONTROL";
     Some((VARIABLE, std::env::var_os(VARIABLE)?))
 }
 
-/// Adds a line to the table that `./prove` prints, once everything that the line says was tested.
+/// Adds a line to the table that `./prove` prints. Called after everything in the line was tested.
 pub fn proven(what: &str, number: &str, seed: u64, result: &str) {
     let on = if crate::is_on_postgres() { ", on PostgreSQL" } else { "" };
     let line = format!("{what}{on}\t{number}\t{seed}\t{result}\n");
@@ -29,7 +29,8 @@ pub fn proven(what: &str, number: &str, seed: u64, result: &str) {
                 .and_then(|mut table| table.write_all(line.as_bytes()))
                 .expect("the table of what was proven");
         }
-        // The line is written directly, because the test runner hides the output of passing tests.
+        // The line is written to stderr directly, because the test runner hides the output of tests that
+        // pass.
         None => drop(std::io::stderr().write_all(line.as_bytes())),
     }
 }
@@ -38,7 +39,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Pseudo-random numbers from a seed.
+/// A generator of pseudo-random numbers.
 pub struct Random(u64);
 
 impl Random {

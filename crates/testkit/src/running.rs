@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A running program, which ends with the test.
+/// A running program. It ends when the test ends.
 pub struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -13,7 +13,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the program and reads its stdout line by line.
+    /// Starts the program. Its stdout is read line by line.
     pub fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
         let stdout = child.stdout.take().expect("a pipe");
@@ -33,7 +33,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits for a line that contains this text. Panics with all output if there is none.
+    /// Waits for a line that contains `part`, and returns it. Panics with all output if no such line comes.
     #[track_caller]
     pub fn until(&mut self, part: &str) -> String {
         const PATIENCE: Duration = Duration::from_mins(1);
@@ -50,7 +50,7 @@ impl Running {
         }
     }
 
-    /// All lines read so far.
+    /// All lines that were read.
     pub fn seen(&self) -> &[String] {
         &self.seen
     }

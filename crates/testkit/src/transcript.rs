@@ -1,21 +1,22 @@
-//! Transcripts: command lines with everything that they print, compared as wholes.
+//! Transcripts: command lines, each with everything that it prints. A transcript is compared as a whole.
 
 use crate::{Ran, Sandbox, words_of};
 use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
 use std::fmt::Write;
 
 impl Sandbox {
-    /// Runs the lines of a transcript that begin with `$ `, and compares the lines that follow each of them:
-    /// stdout, then stderr, then `[5]` for an exit code other than 0. `$ LEFTOFF_AGENT_SESSION=claude:a
-    /// leftoff …` runs as that agent, and `$ person leftoff …` at a terminal. The project's folder is shown
-    /// as `/project`, and a hash as `<hash>`. On a difference it panics with a diff, and with the actual
-    /// transcript to copy.
+    /// Runs the command lines of a transcript, which begin with `$ `, and compares their output with the
+    /// lines below each: stdout, then stderr, then `[5]` for an exit code other than 0.
+    ///
+    /// `$ LEFTOFF_AGENT_SESSION=claude:a leftoff …` runs as that agent, and `$ person leftoff …` on a
+    /// terminal. The project's folder is printed as `/project`, and a hash as `<hash>`. If the output
+    /// differs, panics with the differences, and with the actual transcript to copy.
     #[track_caller]
     pub fn shows(&self, transcript: &str) {
         assert_transcript(transcript, |line| self.printed(line));
     }
 
-    /// Everything that a command line of a transcript prints.
+    /// Everything that one command line of a transcript prints.
     pub fn printed(&self, line: &str) -> String {
         let words = words_of(line);
         let (who, words) =
@@ -30,7 +31,8 @@ impl Sandbox {
     }
 }
 
-/// Compares a transcript with what its command lines print: those that begin with `$ `.
+/// Compares a transcript with what `printed` returns for each of its command lines. These lines begin with `$
+/// `.
 #[track_caller]
 pub fn assert_transcript(transcript: &str, printed: impl Fn(&str) -> String) {
     let expected = transcript.trim_start_matches('\n');
@@ -43,7 +45,7 @@ pub fn assert_transcript(transcript: &str, printed: impl Fn(&str) -> String) {
 }
 
 impl Ran {
-    /// Everything that the run printed, and its exit code if that is not 0.
+    /// Everything that the run printed. Its exit code is included if it is not 0.
     pub fn whole(&self) -> String {
         let ends = |text: &str| if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let code = if self.code == 0 { String::new() } else { format!("[{}]\n", self.code) };
@@ -51,7 +53,8 @@ impl Ran {
     }
 }
 
-/// Replaces each hash by `<hash>`, because hashes depend on random numbers.
+/// The text with `<hash>` in place of each hash. Hashes differ in every run, because they depend on random
+/// numbers.
 fn without_hashes(text: &str) -> String {
     const DIGITS: usize = 64;
     let is_hash = |word: &str| word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -63,7 +66,7 @@ fn without_hashes(text: &str) -> String {
     plain.collect()
 }
 
-/// The lines that differ, with the lines around them.
+/// The lines that differ, and the lines around them.
 fn difference(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), actual.lines().collect());
     let all = capture_diff_slices(Algorithm::Myers, &old, &new);

@@ -1,5 +1,5 @@
-//! Executes what the user requested: an engine command, or a copy to the clipboard. Reports the result, with the
-//! equivalent command line.
+//! Carries out what the user requested: a command of the engine, or copying to the clipboard. Reports the result, with
+//! the equivalent command line.
 
 use crate::state::{Action, Copied, Message, State};
 use base64::Engine as _;
@@ -40,7 +40,7 @@ fn carried_out(options: &Options, state: &State, action: &Action) -> Result<Stri
     Ok(done)
 }
 
-/// Copies text by the terminal's own control sequence for the clipboard, which also works over ssh.
+/// Copies a text with the terminal's control sequence for the clipboard, which also works over ssh.
 pub fn copy(options: &Options, state: &State, copied: &Copied) -> Message {
     let (what, text) = match copied {
         Copied::Command(command) => (command.clone(), Ok(command.clone())),
@@ -63,7 +63,7 @@ fn brief(options: &Options, state: &State) -> Result<String> {
     Ok(brief.map(|brief| engine::brief::markdown(&brief, usize::MAX)).unwrap_or_default())
 }
 
-/// The control sequence OSC 52.
+/// The control sequence OSC 52, which tells a terminal to copy this text.
 fn clipboard_sequence(text: &str) -> String {
     format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))
 }

@@ -1,4 +1,4 @@
-//! One frame: sessions on the left, a tab on the right, keys below. Pure: the same state always gives the same frame.
+//! Draws one frame: sessions on the left, a tab on the right, keys below. The same state always gives the same frame.
 
 mod help;
 
@@ -12,10 +12,10 @@ use ratatui_core::style::Modifier;
 
 const NARROWEST_LIST: u16 = 24;
 const WIDEST_LIST: u16 = 48;
-/// The number of rows for a session in the list.
+/// The number of rows that a session occupies in the list.
 const ROWS_OF_A_SESSION: usize = 2;
 
-/// Draws the state. Limits the scroll position to the length of the content.
+/// Draws the state. A scroll position beyond the end of the content is corrected in the state.
 pub fn frame(state: &mut State, look: Look, area: Rect, buffer: &mut Buffer) {
     if area.width == 0 || area.height == 0 {
         return;
@@ -129,7 +129,7 @@ fn tabs(state: &State, width: usize) -> Row {
     row
 }
 
-/// The available keys, or a prompt or message.
+/// The last row: the available keys, or a prompt, or a message.
 fn footer(state: &State, width: usize) -> Row {
     if let Some(message) = &state.message {
         let tone = if message.is_failure { Tone::Bad } else { Tone::Good };
@@ -148,7 +148,7 @@ fn footer(state: &State, width: usize) -> Row {
     }
 }
 
-/// A line that is being typed, whose end is always visible.
+/// A line that the user is typing. Its end is always visible.
 fn typing(label: &str, text: &str, width: usize) -> Row {
     let room = width.saturating_sub(label.len() + 1);
     let mut shown = text;
@@ -192,7 +192,7 @@ fn put(rows: &[Row], area: Rect, look: Look, buffer: &mut Buffer) {
     }
 }
 
-/// The drawn frame as rows, for output without a terminal.
+/// The rows of a drawn frame, for output without a terminal.
 pub fn rows(buffer: &Buffer, look: Look) -> Vec<Row> {
     let area = buffer.area;
     (area.top()..area.bottom()).map(|y| row_at(buffer, y, look)).collect()
@@ -203,7 +203,7 @@ fn row_at(buffer: &Buffer, y: u16, look: Look) -> Row {
     let mut covered = 0;
     for x in buffer.area.left()..buffer.area.right() {
         let Some(cell) = buffer.cell((x, y)).filter(|_| covered <= x) else { continue };
-        // A letter of double width also covers the next cell.
+        // A letter of double width occupies the next cell, too.
         let width = u16::try_from(Row::plain(cell.symbol()).width()).unwrap_or(1);
         covered = x + width.max(1);
         let style = (cell.fg, cell.modifier);

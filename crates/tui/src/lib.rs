@@ -1,5 +1,5 @@
-//! The live terminal screen: shows the engine's view, and runs its commands when keys are pressed. Knows neither stores
-//! nor layouts.
+//! The live terminal screen. Shows the engine's view, and runs the engine's commands when the user presses keys. Knows
+//! neither stores nor layouts.
 
 mod act;
 mod draw;
@@ -24,7 +24,7 @@ use ratatui_core::layout::Rect;
 use snapshot::{Snapshot, Wanted};
 use state::State;
 
-/// The reason why the screen could not be shown.
+/// The reason why the screen cannot be shown.
 #[derive(Debug)]
 pub enum Error {
     Engine(engine::Error),
@@ -37,14 +37,14 @@ impl From<engine::Error> for Error {
     }
 }
 
-/// The Now tab of the selected session, in full.
+/// The complete Now tab of the selected session.
 pub fn now(options: &Options, width: usize, look: Look) -> engine::Result<Vec<Row>> {
     let wanted = Wanted { session: options.session.clone(), tab: Tab::Now };
     let snapshot = Snapshot::load(options, &wanted, None)?;
     Ok(panels::rows(&snapshot, Tab::Now, &panels::Ask { chosen: true, workflow: None }, width, look))
 }
 
-/// A session as on its own tool's screen; `None` if the session does not have the requested workflow.
+/// The view of a session that its own tool would show; `None` if the session does not have the requested workflow.
 pub fn own_screen(
     screen: &Screen,
     only: Option<&str>,
@@ -55,7 +55,7 @@ pub fn own_screen(
     panels::own_screen::rows(screen, only, now, width, look)
 }
 
-/// A whole frame of this size, as the live screen shows it first.
+/// The first frame that the live screen would show, in this size.
 pub fn frame(options: &Options, tab: Tab, size: (u16, u16), look: Look) -> engine::Result<Vec<Row>> {
     let wanted = Wanted { session: options.session.clone(), tab };
     let snapshot = Snapshot::load(options, &wanted, None)?;
@@ -67,7 +67,8 @@ pub fn frame(options: &Options, tab: Tab, size: (u16, u16), look: Look) -> engin
     Ok(draw::rows(&buffer, look))
 }
 
-/// The abilities of the terminal, from the environment: colours unless `NO_COLOR` is set, characters from the locale.
+/// The abilities of the terminal according to the environment. Colours are used unless `NO_COLOR` is set; the locale
+/// determines the characters.
 pub fn look(colour: bool) -> Look {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();

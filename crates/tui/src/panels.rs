@@ -1,4 +1,4 @@
-//! The tabs, each as rows of a given width. Uses only data that is already loaded.
+//! The tabs. Each is returned as rows of a given width. No data is loaded here.
 
 mod files;
 mod items;
@@ -13,11 +13,11 @@ use crate::text::{Look, Row, Tone, outside, wrapped};
 use jiff::Timestamp;
 use model::status::Status;
 
-/// The session, and the part of it, to be shown.
+/// The session to show, and the part of it.
 pub struct Ask<'a> {
-    /// True if the session was chosen, false if it is shown because it is active.
+    /// True if the user chose the session. False if it is shown because it is active.
     pub chosen: bool,
-    /// Only this workflow, for a tool whose screen shows several.
+    /// The only workflow to show, for a tool whose view of a session shows several.
     pub workflow: Option<&'a str>,
 }
 
@@ -34,8 +34,8 @@ pub fn rows(snapshot: &Snapshot, tab: Tab, ask: &Ask<'_>, width: usize, look: Lo
     }
 }
 
-/// True if a closed session's own tool would show that it waits for a new session. A session that was chosen is shown
-/// instead.
+/// True if the session is closed, and its own tool would show that it waits for a new one. False if the user chose the
+/// session, because it is then shown itself.
 pub fn is_waited_for(shown: &Shown, chosen: bool) -> bool {
     let is_over = matches!(shown.view.status, Status::Completed | Status::Abandoned);
     shown.screen.is_some() && is_over && !chosen
@@ -69,7 +69,7 @@ fn waiting(shown: &Shown, width: usize) -> Vec<Row> {
     rows
 }
 
-/// Rows below a heading; nothing if there are no rows.
+/// A heading and the rows below it. Empty if there are no rows.
 fn section(heading: &str, rows: Vec<Row>) -> Vec<Row> {
     if rows.is_empty() {
         return rows;

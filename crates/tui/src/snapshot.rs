@@ -1,4 +1,4 @@
-//! All data of a frame, read from the engine at once. Does not keep an engine open, and makes no decisions.
+//! All data for a frame, read from the engine at one moment. Keeps no engine open, and makes no decisions.
 
 use crate::state::Tab;
 use crate::text::outside;
@@ -15,7 +15,7 @@ use model::hint::CommandLine;
 use model::id::SessionId;
 use model::words as words_of;
 
-/// The maximum number of sessions, newest first; `leftoff list` has all of them.
+/// The maximum number of sessions that are listed. The newest are listed; `leftoff list` shows all.
 pub const MOST_SESSIONS: usize = 200;
 const MOST_ITEMS: usize = 20_000;
 const MOST_EVENTS: u64 = 1_000;
@@ -26,26 +26,27 @@ pub struct Snapshot {
     pub project: String,
     /// The sessions, with the active one first.
     pub sessions: Vec<ShortView>,
-    /// True if there are more sessions than these.
+    /// True if there are further sessions, which are not listed.
     pub more: bool,
-    /// The session that commands use by default here. The screen follows it.
+    /// The id of the session that commands use by default. The screen shows this session unless the user
+    /// chose another.
     pub current: Option<String>,
     pub shown: Option<Shown>,
-    /// The next step if no session is active.
+    /// The next step of the project, if no session is active.
     pub next: Option<Next>,
 }
 
-/// The displayed session.
+/// The session that is shown, and the data for its tabs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     pub view: Box<View>,
-    /// The session as on its own tool's screen, if the tool has one.
+    /// The view of the session's own tool, if that tool has one.
     pub screen: Option<Screen>,
     pub agents: Vec<AgentView>,
     pub items: Option<ItemListing>,
     pub log: Vec<LogLine>,
     pub findings: Vec<ArtifactFinding>,
-    /// The command that resumes the session if it is paused, or else the command of the next step.
+    /// The command that resumes the session if it is paused. Otherwise the command of the next step.
     pub command: Option<CommandLine>,
 }
 
@@ -57,10 +58,10 @@ pub struct LogLine {
     pub what: String,
 }
 
-/// The session and the tab whose data is read.
+/// The session and the tab for which data is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// `None` follows the active session.
+    /// The id of the session. `None` means the active session.
     pub session: Option<String>,
     pub tab: Tab,
 }
@@ -74,7 +75,7 @@ impl Snapshot {
         let mut sessions = listing.sessions;
         let more = sessions.len() > MOST_SESSIONS;
         sessions.truncate(MOST_SESSIONS);
-        // A stable sort, so that sessions stay in the order of recent activity otherwise.
+        // The sort is stable, so that otherwise the sessions stay in the order of their last activity.
         sessions.sort_by_key(|line| (!line.current, line.lifecycle != "active"));
         let current = sessions.iter().find(|line| line.current).map(|line| line.session_id.clone());
         let mut named = options.clone();
@@ -123,7 +124,7 @@ impl Shown {
         };
         match tab {
             Tab::Now => {}
-            // The Phases tab shows all attempts, but a status has only the last few.
+            // The Phases tab shows all attempts, and a status contains only the last few.
             Tab::Phases => shown.view.phases = engine.sessions().show(Some(&id), Detail::Whole)?.phases,
             Tab::Items => {
                 let request = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };

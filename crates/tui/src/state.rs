@@ -1,4 +1,5 @@
-//! The state of the screen: the selected tab and session, and the typed input. Plain data; `update` changes it, `draw` shows it.
+//! The state of the screen: the selected tab and session, and the text that the user typed. This is plain data;
+//! `update` changes it, and `draw` shows it.
 
 use crate::snapshot::{Snapshot, Wanted};
 use engine::view::{CheckView, GateOutcome, ShortView, View};
@@ -27,7 +28,7 @@ impl Tab {
         }
     }
 
-    /// The tab with this name in lower case.
+    /// The tab with this name, which is in lower case. `None` if there is no such tab.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tab| tab.name().eq_ignore_ascii_case(text))
     }
@@ -37,14 +38,14 @@ impl Tab {
     }
 }
 
-/// The side of the screen on which the arrow keys act.
+/// The side of the screen to which the arrow keys apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     Sessions,
     Detail,
 }
 
-/// The current meaning of keys.
+/// How the next key is understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
     Browse,
@@ -56,14 +57,14 @@ pub enum Mode {
     Note {
         text: String,
     },
-    /// The user is asked to confirm an approval.
+    /// The user is asked to confirm the approval of a check.
     Approve {
         check: String,
     },
 }
 
 impl Mode {
-    /// True if letters are typed as text, and do not act as keys.
+    /// True if letters are inserted into a text, and do not act as keys.
     pub fn is_typing(&self) -> bool {
         match self {
             Self::Filter | Self::Help { .. } | Self::Note { .. } => true,
@@ -72,7 +73,7 @@ impl Mode {
     }
 }
 
-/// Something that the user requested and the loop executes.
+/// A request of the user, which the loop carries out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     Load,
@@ -85,11 +86,11 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Copied {
     Command(String),
-    /// The brief of the displayed session.
+    /// The brief of the session that is shown.
     Brief,
 }
 
-/// A change of the displayed session.
+/// A change of the session that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     Pause,
@@ -99,7 +100,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The equivalent command line.
+    /// The command line that makes the same change.
     pub fn command(&self, view: &View) -> CommandLine {
         match self {
             Self::Pause => view.command(words!["pause"]),
@@ -122,18 +123,18 @@ pub struct State {
     pub tab: Tab,
     pub focus: Focus,
     pub mode: Mode,
-    /// The session that the user chose; `None` follows the active one.
+    /// The id of the session that the user chose. `None` if the active session is shown.
     pub chosen: Option<String>,
     /// The first visible row of each tab.
     pub scroll: [usize; Tab::ALL.len()],
-    /// Words that a line must contain to be shown on the focused side.
+    /// Words that the user typed. On the focused side, only lines that contain them are shown.
     pub filter: String,
     pub message: Option<Message>,
-    /// Hash of the phase's files when the user was asked for an approval. If the files change before the answer, the
-    /// approval does not cover them.
+    /// The hash of the phase's files at the time when the user was asked to approve. If a file changes before the user
+    /// answers, the approval does not cover the change.
     pub files_asked: Option<String>,
     pub mouse: bool,
-    /// Only this workflow, on the screen of the session's own tool.
+    /// The only workflow to show in the view of the session's own tool. `None` for all.
     pub workflow: Option<String>,
     /// The number of columns and rows of the terminal.
     pub size: (u16, u16),
@@ -178,7 +179,7 @@ impl State {
         self.snapshot.sessions.iter().filter(is_found).collect()
     }
 
-    /// The index of the displayed session among the sessions that match the filter.
+    /// The index of the session that is shown among the sessions that match the filter. `None` if it does not match.
     pub fn selected(&self) -> Option<usize> {
         let id = &self.view()?.session_id;
         self.sessions().iter().position(|line| line.session_id == *id)
@@ -193,7 +194,8 @@ impl State {
         gate.iter().flat_map(|phase| &phase.gate.checks).filter(waits).collect()
     }
 
-    /// The command of the next step: of the displayed session, or of the project if it has none.
+    /// The command of the next step of the session that is shown. Without a session, the command of the project's next
+    /// step.
     pub fn command(&self) -> Option<&CommandLine> {
         match &self.snapshot.shown {
             Some(shown) => shown.command.as_ref(),

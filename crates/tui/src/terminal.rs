@@ -1,5 +1,5 @@
-//! The loop on a real terminal: waits for keys, looks for changes, draws what differs. Restores the terminal, even if
-//! the program panics or is terminated.
+//! The loop on a real terminal: waits for keys, looks for changes, and draws what differs. The terminal is restored
+//! even if the program panics or is terminated.
 
 use crate::act;
 use crate::draw;
@@ -24,18 +24,18 @@ use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The initial selection of the screen.
+/// The tab and the session that the screen shows first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     pub tab: Tab,
-    /// Only this workflow, on the screen of the session's own tool.
+    /// The only workflow to show in the view of the session's own tool. `None` for all.
     pub workflow: Option<String>,
 }
 
 /// Runs the live screen until the user leaves it.
 pub fn run(options: &Options, start: Start, look: Look) -> Result<(), crate::Error> {
     let ended = Arc::new(AtomicBool::new(false));
-    // Closing a terminal sends SIGHUP, which ends the program. There is then no terminal to restore.
+    // If the user closes the terminal, SIGHUP ends the program. No terminal must then be restored.
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&ended))
         .map_err(crate::Error::Terminal)?;
     let mut watch = Watch::begin(options);
@@ -64,13 +64,13 @@ struct Live<'a> {
     look: Look,
     watch: Watch,
     state: State,
-    /// When a key was pressed or something changed last.
+    /// The time of the last key or change.
     quiet_since: Instant,
     looked: Instant,
     minute: Instant,
 }
 
-/// Tells if the loop continues.
+/// The decision of the loop to continue or to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     On,
@@ -91,7 +91,8 @@ impl Live<'_> {
                     draw::frame(&mut self.state, self.look, area, frame.buffer_mut());
                 })?;
             }
-            // Also polled before the wait, because the first call starts listening for changes of the size.
+            // Input is also polled here, before the wait, because the first call makes the terminal report changes of
+            // its size.
             while event::poll(Duration::ZERO)? {
                 self.quiet_since = Instant::now();
                 let Some(event) = translated(&event::read()?) else { continue };
@@ -112,7 +113,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// True if the screen must be drawn again.
+    /// Looks for changes if it is time to do so. Returns true if the screen must be drawn again.
     fn looked_around(&mut self) -> bool {
         if self.minute.elapsed() >= MINUTE {
             self.minute = Instant::now();
@@ -144,7 +145,7 @@ impl Live<'_> {
                 }
                 Effect::Copy(copied) => {
                     let message = act::copy(self.options, &self.state, &copied);
-                    // Copying changes nothing, so nothing is loaded again.
+                    // Copying changes no session, so no data is loaded again.
                     self.state.message = Some(message);
                 }
             }
@@ -152,7 +153,7 @@ impl Live<'_> {
         Goes::On
     }
 
-    /// Loads the data of the frame. If that fails, reports the error and keeps the old data.
+    /// Loads the data for a frame. If this fails, the error is shown, and the old data stays.
     fn load(&mut self) {
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("LEFTOFF_TEST_SCREEN_PANICS").is_none(), "the screen panics for a test");
@@ -178,13 +179,14 @@ impl Live<'_> {
     }
 }
 
-/// Waits on the terminal itself. If the terminal is gone, the screen ends: crossterm would try to read from it forever.
+/// Waits for input from the terminal. If the terminal is gone, the screen ends, because crossterm would try to read
+/// from it forever.
 fn wait_for_input(most: Duration) -> io::Result<Goes> {
     let stdin = io::stdin();
     let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     match poll(&mut watched, Some(&most)) {
-        // A signal arrived: the size changed, or the program should end, which the loop checks.
+        // A signal arrived: the terminal has another size, or the program should end. The loop checks both.
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -204,7 +206,7 @@ fn translated(event: &event::Event) -> Option<Event> {
     }
 }
 
-/// The terminal in the state that the screen needs; restored on drop.
+/// A terminal in the mode that the screen needs. It is restored when this value is dropped.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
@@ -217,7 +219,7 @@ impl Screen {
             before(panic);
         }));
         enable_raw_mode()?;
-        // From here on, the terminal is restored whatever happens.
+        // From here on, the terminal is restored even after an error.
         let opened = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
             .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         if opened.is_err() {
@@ -233,7 +235,7 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal. An error is ignored, because nothing else can be done.
+/// Restores the terminal. An error is ignored, because nothing can be done about it.
 fn give_back() {
     let _ =
         execute!(stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);

@@ -1,4 +1,4 @@
-//! Effects of keys and changes, on states from the engine.
+//! Tests of the effects of keys and changes, on data from the engine.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use crate::draw;
@@ -237,7 +237,7 @@ fn ten_thousand_items_scroll_to_the_last() {
     let mut state = project.state((80, 24));
     press(&mut state, '3');
     project.load(&mut state);
-    // More items than a store could write one by one within minutes.
+    // The test needs more items than a store could write one by one within minutes.
     let listing = state.snapshot.shown.as_mut().unwrap().items.as_mut().unwrap();
     let one = listing.items[0].clone();
     listing.items = (1..=10_000)
@@ -278,7 +278,7 @@ fn what_is_pasted_is_text_and_presses_no_key() {
     let project = Project::new();
     project.start("login", "Stay logged in");
     let mut state = project.state((80, 24));
-    // If these letters acted as keys, they would ask for an approval and confirm it.
+    // If these letters acted as keys, they would request an approval and confirm it.
     assert_eq!(update(&mut state, Event::Pasted("ay\nq".to_owned())), None);
     assert_eq!(state.mode, Mode::Browse);
     state.mode = Mode::Approve { check: "agreed".to_owned() };

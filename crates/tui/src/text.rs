@@ -1,11 +1,13 @@
-//! Rows of text with tones, measured in terminal columns. Knows nothing about sessions, and writes nothing.
+//! Rows of text with tones, measured in columns of the terminal. Knows nothing about sessions, and writes
+//! nothing.
 
 use engine::words::one_line;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The meaning of a piece of text, which determines its colour. Nothing is expressed by colour alone.
+/// The meaning of a piece of text, which determines its colour. The text itself always expresses the meaning,
+/// too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -26,7 +28,7 @@ impl Tone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub colour: bool,
-    /// True if characters beyond ASCII can be displayed: bars, ticks, lines.
+    /// True if the terminal can display characters other than ASCII: bars, ticks, lines.
     pub unicode: bool,
 }
 
@@ -63,7 +65,7 @@ impl Look {
         if self.unicode { "│" } else { "|" }
     }
 
-    /// A bar of `cells` cells, partly filled.
+    /// A bar of `cells` cells. The first `filled` of them are filled.
     pub fn bar(self, filled: usize, cells: usize) -> String {
         let (full, empty) = if self.unicode { ('█', '░') } else { ('#', '-') };
         (0..cells).map(|cell| if cell < filled { full } else { empty }).collect()
@@ -119,14 +121,15 @@ impl Row {
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    /// The row for ratatui. Characters that the terminal cannot display are replaced.
+    /// The row in the form that ratatui takes. Characters that the terminal cannot display are replaced.
     pub fn line(&self, look: Look) -> Line<'static> {
         let spans = self.0.iter().map(|(tone, text)| Span::styled(shown(text, look), look.style(*tone)));
         Line::from(spans.collect::<Vec<_>>())
     }
 }
 
-/// Replaces characters that an ASCII terminal cannot display by similar ones, or else by question marks.
+/// The text, with characters that an ASCII terminal cannot display replaced by similar ones or by question
+/// marks.
 pub fn shown(text: &str, look: Look) -> String {
     if look.unicode {
         return text.to_owned();
@@ -143,13 +146,13 @@ fn ascii(letter: char) -> char {
     }
 }
 
-/// Text from elsewhere, on one line and without control characters.
+/// Text that leftoff did not write, on one line and without control characters.
 pub fn outside(text: &str) -> String {
     const LONGEST: usize = 2_000;
     one_line(text, LONGEST)
 }
 
-/// Cuts a text to this number of columns, with an ellipsis.
+/// The text, cut to this number of columns. An ellipsis shows that it was cut.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -169,14 +172,14 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// Cuts or pads a text to this number of columns.
+/// The text, cut or padded to exactly this number of columns.
 pub fn fit(text: &str, width: usize) -> String {
     let short = cut(text, width);
     let rest = width.saturating_sub(short.width());
     short + &" ".repeat(rest)
 }
 
-/// Wraps a text to this width, between words if possible, and indents all lines but the first.
+/// The text in lines of this width, broken between words if possible. All lines but the first are indented.
 pub fn wrapped(tone: Tone, text: &str, width: usize, indent: usize) -> Vec<Row> {
     let start = line_start(text);
     let blank = " ".repeat(indent);
@@ -198,12 +201,12 @@ pub fn wrapped(tone: Tone, text: &str, width: usize, indent: usize) -> Vec<Row> 
     lines.into_iter().map(|line| Row::new(tone, line)).collect()
 }
 
-/// The indentation of the first line.
+/// The length of the white space at the beginning of the first line.
 fn line_start(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-/// Splits a word that is wider than a line.
+/// The parts of a word that is wider than a line.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     if word.width() <= width {
         return vec![word.to_owned()];

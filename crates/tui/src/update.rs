@@ -1,4 +1,5 @@
-//! How keys, changes and time affect the state of the screen. Pure: any other work is returned as an effect.
+//! How keys, changes and time change the state of the screen. Changes only the state: everything else that must be done
+//! is returned as an effect.
 
 use crate::snapshot::Snapshot;
 use crate::state::{Action, Copied, Effect, Focus, Message, Mode, State, Tab};
@@ -9,18 +10,18 @@ use engine::words::one_line;
 pub enum Event {
     Key(KeyCode, KeyModifiers),
     Mouse(MouseEventKind),
-    /// Text from the clipboard. It is inserted where the user is typing, and otherwise ignored; it never acts as keys.
+    /// The user pasted text. It is inserted where the user is typing, and otherwise ignored. It never acts as keys.
     Pasted(String),
     Resized(u16, u16),
     Loaded(Box<Snapshot>),
-    /// A minute has passed, so that displayed times are outdated.
+    /// A minute has passed, so the times on the screen are out of date.
     Minute,
-    /// An action was executed or refused.
+    /// An action was carried out or refused, with this message.
     Said(Message),
 }
 
 const LONGEST_TYPED: usize = 10_000;
-/// The number of rows that the page keys move.
+/// The number of rows by which the page keys move.
 const PAGE: isize = 10;
 
 pub fn update(state: &mut State, event: Event) -> Option<Effect> {
@@ -118,7 +119,7 @@ fn moved(state: &mut State, by: isize) -> Option<Effect> {
     match state.focus {
         Focus::Detail => {
             let scroll = &mut state.scroll[state.tab.position()];
-            // Drawing limits the position to the length of the text.
+            // When the frame is drawn, a position beyond the end of the text is corrected.
             *scroll = scroll.saturating_add_signed(by);
             None
         }
@@ -144,7 +145,7 @@ fn focused(state: &mut State, focus: Focus) -> Option<Effect> {
     None
 }
 
-/// Undoes the user's last selection: the filter, the list, or the choice of a session.
+/// Reverts the user's last selection: the filter, the list, or the choice of a session.
 fn left(state: &mut State) -> Option<Effect> {
     if !state.filter.is_empty() {
         state.filter.clear();
@@ -200,7 +201,7 @@ fn refused(state: &mut State, why: &str) -> Option<Effect> {
     None
 }
 
-/// The effect of a key on a line that is being typed.
+/// The meaning of a key while the user is typing a line.
 enum Typed {
     Goes(String),
     Done(String),
@@ -256,7 +257,7 @@ fn note(state: &mut State, key: KeyCode, text: String) -> Option<Effect> {
     None
 }
 
-/// Approves only if the key is `y`.
+/// Approves the check if the key is `y`. Any other key cancels.
 fn approve(state: &mut State, key: KeyCode, check: String) -> Option<Effect> {
     state.mode = Mode::Browse;
     match key {

@@ -1,6 +1,5 @@
 //! Access control: decides who may read, and who may change something. A page in somebody's browser can send requests
-//! to this machine, but can neither freely choose the Host nor hide its Origin, and knows neither the cookie nor the
-//! token. Pure.
+//! to this machine. But it cannot choose any Host, cannot hide its Origin, and knows neither the cookie nor the token.
 
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::uri::Authority;
@@ -11,16 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 pub struct Door {
-    /// The names and addresses by which this server may be addressed, in lower case.
+    /// The names and addresses by which browsers may address this server, in lower case.
     hosts: Vec<String>,
     port: u16,
     takes_any_address: bool,
-    /// The token in the printed address, which is valid for one visit.
+    /// The token in the address that `leftoff serve` prints. It is valid for one visit.
     token: String,
     is_token_used: AtomicBool,
     /// The value of the cookie that the browser gets in exchange for the token.
     cookie: String,
-    /// The secret in every form.
+    /// The secret in every form. A request to change something must contain it.
     csrf: String,
     allows_actions: bool,
 }
@@ -32,15 +31,15 @@ pub struct Closed {
     pub message: &'static str,
 }
 
-/// The rights of an admitted request.
+/// How a request was admitted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Admitted {
     In,
-    /// The request has the token: the browser gets the cookie and is redirected.
+    /// By the token in its address. The browser gets the cookie and is redirected.
     WithToken,
 }
 
-/// Three secrets: token, cookie and form secret.
+/// The three secrets of a server: token, cookie and form secret.
 pub struct Secrets {
     pub token: String,
     pub cookie: String,
@@ -84,8 +83,8 @@ impl Door {
         self.allows_actions
     }
 
-    /// The `Set-Cookie` header. The name of the cookie contains the port, so that two servers on this machine do not
-    /// share a cookie.
+    /// The value of the header `Set-Cookie`. The name of the cookie contains the port, because two servers on this
+    /// machine must not use the same cookie.
     pub fn set_cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name(), self.cookie)
     }
@@ -94,7 +93,7 @@ impl Door {
         format!("leftoff-{}", self.port)
     }
 
-    /// Decides if a request may read. `token` is the token in the request's address.
+    /// Admits or refuses a request to read. `token` is the token in the request's address.
     pub fn admits(
         &self,
         method: &Method,
@@ -116,7 +115,8 @@ impl Door {
         Err(closed(StatusCode::UNAUTHORIZED, "open the address that `leftoff serve` printed in its terminal"))
     }
 
-    /// Decides if an admitted request may change something. `csrf` is the secret in its form.
+    /// Admits or refuses a request to change something, after `admits` has admitted it. `csrf` is the secret in its
+    /// form.
     pub fn admits_change(&self, headers: &HeaderMap, csrf: Option<&str>) -> Result<(), Closed> {
         if !self.allows_actions {
             return Err(closed(
@@ -148,7 +148,7 @@ impl Door {
         Err(closed(StatusCode::FORBIDDEN, "this server does not have the name in the Host header"))
     }
 
-    /// True if the name and the port are those of this server.
+    /// True if this is the name and the port of this server.
     fn is_own_host(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else { return false };
         if authority.as_str().contains('@') {
@@ -193,7 +193,7 @@ fn closed(status: StatusCode, message: &'static str) -> Closed {
     Closed { status, message }
 }
 
-/// Compares in constant time, so that the time reveals nothing about the secret.
+/// True if both secrets are equal. The comparison takes the same time for any secret, so that the time reveals nothing.
 fn is_same(known: &str, given: &str) -> bool {
     let (known, given) = (known.as_bytes(), given.as_bytes());
     let differences = known.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));

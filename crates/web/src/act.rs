@@ -1,4 +1,5 @@
-//! Executes what a form requests: an engine command. The engine decides if the request comes from a person.
+//! Carries out what a form requests, as a command of the engine. The engine decides whether the request comes
+//! from a person.
 
 use crate::form::value;
 use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Result, Taking};
@@ -6,7 +7,7 @@ use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseReques
 /// A change of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Approve the check with this name. The second value is the hash of the files that the page showed.
+    /// Approves the check with this name. The second value is the hash of the files that the page showed.
     Approve(String, Option<String>),
     Note(String),
     Pause,
@@ -14,7 +15,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The action of this name; `None` if the name is unknown or the form is incomplete.
+    /// The action with this name. `None` if the name is unknown or the form is incomplete.
     pub fn of(name: &str, form: &[(String, String)]) -> Option<Self> {
         let text =
             |name: &str| value(form, name).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);

@@ -1,4 +1,4 @@
-//! Names and values in addresses and forms. Pure.
+//! Reads names and values in addresses and forms.
 
 /// The names and values in a query or in the body of a form.
 pub fn pairs(text: &str) -> Vec<(String, String)> {

@@ -1,5 +1,5 @@
 //! The page in a browser: the engine's view, rendered by the server, with buttons that run commands. Knows neither
-//! stores nor layouts, and contacts no other server.
+//! stores nor layouts. Contacts no other server.
 
 mod access;
 mod act;
@@ -15,17 +15,17 @@ use engine::Options;
 use load::SessionPage;
 use std::net::SocketAddr;
 
-/// Where to serve, and whether pages may change sessions.
+/// The address to serve at, and whether pages may change sessions.
 #[derive(Debug, Clone)]
 pub struct Serving {
     pub address: SocketAddr,
-    /// Other names of this machine that browsers may use.
+    /// Other names of this machine by which browsers may address the server.
     pub hosts: Vec<String>,
-    /// True if pages have buttons that change sessions, false if they are read-only.
+    /// True if pages have buttons that change sessions. False if pages are read-only.
     pub allow_actions: bool,
 }
 
-/// Serves until the process ends. Calls `told` with the address and the token for the browser.
+/// Serves pages until the process ends. Calls `told` with the address for the browser, including the token.
 pub fn serve(
     options: Options,
     serving: &Serving,

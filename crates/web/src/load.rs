@@ -1,5 +1,5 @@
-//! The data of pages, read from the engine at once. Does not keep an engine open. All reads are limited, so that a page
-//! takes the same time in a large store as in a small one.
+//! Loads the data of pages from the engine. Keeps no engine open. Every read is limited, so that a page takes as long
+//! with a large store as with a small one.
 
 use engine::view::{CheckView, GateOutcome, ShortView, View};
 use engine::{
@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use model::Recorded;
 
 pub const PAGE: usize = 50;
-/// The last page of the list. Sessions beyond it are found by searching.
+/// The last page of the list. A search finds the sessions that are not on these pages.
 const LAST_PAGE: usize = 40;
-/// The maximum number of unfinished sessions that are shown in detail.
+/// The maximum number of unfinished sessions that are loaded with all details.
 const MOST_LOOKED_AT: usize = 20;
 const MOST_FINISHED: usize = 3;
 const MOST_EVENTS: usize = 200;
@@ -33,9 +33,9 @@ pub struct Overview {
     pub now: Timestamp,
     pub project: String,
     pub query: Query,
-    /// The unfinished sessions, in detail.
+    /// The unfinished sessions, with all details.
     pub open: Vec<View>,
-    /// The sessions that finished last, in detail, to show their outcomes.
+    /// The sessions that finished last. They have all details, because the page shows their outcomes.
     pub finished: Vec<View>,
     pub agents: Vec<AgentView>,
     pub sessions: Vec<ShortView>,
@@ -99,12 +99,12 @@ impl Overview {
     }
 }
 
-/// The sessions in these lifecycles, most recently changed first.
+/// The sessions with these lifecycles and with all details. The session that changed last comes first.
 fn looked_at(engine: &Engine, lifecycles: &[&str], most: usize) -> Result<Vec<View>> {
     let lifecycles = lifecycles.iter().map(ToString::to_string).collect();
     let request = ListRequest { lifecycles, limit: Some(most), ..ListRequest::default() };
     let lines = engine.sessions().list(&request)?.sessions;
-    // A session that cannot be read is omitted, and hides no other session.
+    // A session that cannot be read is left out. It must not hide any other session.
     Ok(lines
         .iter()
         .filter_map(|line| engine.sessions().show(Some(&line.session_id), Detail::Recent).ok())
@@ -116,7 +116,7 @@ impl SessionPage {
         let named = Options { session: Some(id.to_owned()), ..options.clone() };
         let engine = Engine::open(named, Intent::Query)?;
         let mut view = engine.sessions().show(Some(id), Detail::Whole)?;
-        // Only the status of the current session includes agents and rounds.
+        // Only the status of the current session contains agents and rounds.
         if let Current::Session(status) = engine.sessions().status()? {
             view.rounds = status.rounds;
         }
@@ -147,7 +147,7 @@ fn newest(mut events: Vec<Recorded>) -> Vec<Recorded> {
     events.split_off(events.len().saturating_sub(MOST_EVENTS))
 }
 
-/// The sessions that wait for a person, with the approvals that they wait for.
+/// The sessions that wait for a person, with the approvals that each one needs.
 pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     let engine = Engine::open(options.clone(), Intent::Query)?;
     let mut waiting = looked_at(&engine, &["active", "paused", "failed"], MOST_LOOKED_AT)?;
@@ -158,8 +158,8 @@ pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     Ok((engine.now(), project(&engine), waiting))
 }
 
-/// Hash of the files that an approval on this page covers. If a file changes before the button is pressed, the approval
-/// does not cover the new content.
+/// The hash of the files that an approval on this page covers. If a file changes before the user presses the button,
+/// the approval does not cover the change.
 fn files_shown(engine: &Engine, view: &View) -> Option<String> {
     if waiting_checks(view).is_empty() { None } else { view.files_to_approve(engine) }
 }

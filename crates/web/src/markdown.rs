@@ -1,4 +1,5 @@
-//! A brief's Markdown as HTML: headings, lists, paragraphs and code; a brief uses nothing else. Everything is escaped.
+//! Converts the Markdown of a brief to HTML: headings, lists, paragraphs and code. A brief contains nothing else. All
+//! text is escaped.
 
 use engine::words::without_steering;
 use maud::{Markup, PreEscaped, html};
@@ -43,7 +44,7 @@ fn block(line: &str, item: Option<&str>) -> Markup {
     }
 }
 
-/// The text of a line, with code between backticks and bold text.
+/// The text of a line. Code between backticks and bold text become elements.
 fn inline(text: &str) -> Markup {
     html! {
         @for (piece, place) in text.split('`').zip(0usize..) {

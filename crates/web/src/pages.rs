@@ -1,4 +1,4 @@
-//! Pages as HTML, from data that is already loaded. Text from elsewhere is always escaped.
+//! Renders pages as HTML from data that is already loaded. All text that leftoff did not write is escaped.
 
 pub mod approvals;
 mod charts;
@@ -18,7 +18,7 @@ pub struct Offer<'a> {
     pub csrf: Option<&'a str>,
 }
 
-/// The entry of the navigation that a page belongs to.
+/// The entry in the navigation to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
     Overview,
@@ -63,7 +63,7 @@ pub fn page(place: Place<'_>, project: &str, title: &str, offer: Offer<'_>, body
     }
 }
 
-/// A file that needs no server: it contains its style, and no script.
+/// A file that needs no server. It contains its style, and no script.
 pub fn file(title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)

@@ -1,4 +1,4 @@
-//! Requests and their answers. Access control comes first for every request; the engine is called on separate threads.
+//! Answers requests. Every request first passes access control. The engine is called on other threads.
 
 use crate::Serving;
 use crate::access::{Admitted, Closed, Door, Secrets};
@@ -74,7 +74,7 @@ pub async fn serve(
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS_WITHIN)
                 .serve_connection(TokioIo::new(stream), answering);
-            // A browser that disconnects is not an error.
+            // It is not an error if a browser disconnects.
             let _ = connection.await;
             drop(place);
         });
@@ -215,8 +215,8 @@ fn refused(status: StatusCode, title: &str, message: &str, hint: Option<&str>) -
     html(status, &pages::refused(title, message, hint))
 }
 
-/// Redirects to the same page without the token. A path with two leading slashes would lead to another server, so only
-/// one is kept.
+/// Redirects to the same page without the token. Two slashes at the start of a path would lead to another server, so
+/// only one slash stays.
 fn with_cookie(door: &Door, path: &str) -> Answer {
     let mut answer = redirect(&format!("/{}", path.trim_start_matches('/')));
     if let Ok(cookie) = HeaderValue::from_str(&door.set_cookie()) {

@@ -1,4 +1,5 @@
-//! Notifies a page of changes by server-sent events. Each visible page has one stream, which ends with the page.
+//! Notifies a page of changes by server-sent events. Each visible page has a stream, which ends when the page is
+//! closed.
 
 use bytes::Bytes;
 use engine::{Current, Engine, Intent, Options, Watch, next_look};
@@ -9,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The maximum time between two messages, so that a lost connection is noticed.
+/// The maximum time between two messages. The browser thus notices a lost connection.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 /// The body of an answer that grows while the browser reads it.
@@ -27,9 +28,9 @@ impl Body for Stream {
     }
 }
 
-/// Starts watching, and returns once no later change can be missed, which may take a while for a store on a server.
-/// `session` is that of the page. A browser that connects again gets a message immediately, because something may have
-/// changed in between.
+/// Starts watching for changes. Returns when no later change can be missed, which may take a while for a store on a
+/// server. `session` is the session on the page. A browser that connects again is notified at once, because it may have
+/// missed a change.
 pub async fn begin(options: Options, session: Option<String>, last_id: Option<String>) -> Stream {
     let (tell, told) = channel(8);
     let opened = tokio::task::spawn_blocking(move || Looking::begin(options, session)).await;
@@ -51,7 +52,7 @@ impl Looking {
         let watch = Watch::begin(&options);
         let mut looking = Self { options, session, watch, count: 0 };
         looking.show();
-        // From here on, the session's files are watched.
+        // This call makes the watch include the session's files.
         looking.watch.changed();
         looking
     }

@@ -1,5 +1,5 @@
-//! The minimal programs: `read DATABASE WORKTREE`, `advance DATABASE WORKTREE`, `trace DATABASE WORKTREE
-//! AGENT ROUND`, and `memory PROGRAM ARGUMENT…`.
+//! The minimal programs `read DATABASE WORKTREE`, `advance DATABASE WORKTREE` and `trace DATABASE WORKTREE
+//! AGENT ROUND`, and `memory PROGRAM ARGUMENT…`, which measures the peak memory of another program.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 use std::error::Error;
@@ -34,8 +34,8 @@ fn run(words: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The peak memory of a program in KiB. A program inherits the peak of its parent, so this small program
-/// starts it.
+/// The peak memory of a program, in KiB. A program inherits the peak of the program that starts it, so this
+/// small program starts it.
 fn peak_of(program: &str, arguments: &[&str]) -> Result<i64, Box<dyn Error>> {
     use nix::sys::resource::{UsageWho, getrusage};
     let ended = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
@@ -43,6 +43,6 @@ fn peak_of(program: &str, arguments: &[&str]) -> Result<i64, Box<dyn Error>> {
         return Err(format!("{program} {}: {ended}", arguments.join(" ")).into());
     }
     let peak = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
-    // macOS counts in bytes, other systems in KiB.
+    // macOS reports bytes, other systems report KiB.
     Ok(if cfg!(target_os = "macos") { peak / 1024 } else { peak })
 }

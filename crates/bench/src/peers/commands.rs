@@ -1,5 +1,5 @@
-//! Compares commands with those of other programs that store tasks and sessions: listing ten thousand, and
-//! adding one.
+//! Compares commands of leftoff with those of other programs that store tasks and sessions: listing ten
+//! thousand, and adding one.
 
 use super::must;
 use crate::project::{Programs, Project};
@@ -12,17 +12,18 @@ use std::process::Command;
 use std::time::Duration;
 
 const MANY: u64 = 10_000;
-/// The number of rounds, which is small because a command of a peer can take seconds.
+/// The number of rounds. It is small, because a command of another program may take seconds.
 const ROUNDS: usize = 5;
 
-/// A program from the npm registry.
+/// A program in the npm registry.
 struct Tool {
     package: &'static str,
     program: &'static str,
     /// Creates a folder with ten thousand tasks.
     prepare: fn(&Path, &Path) -> Result<()>,
     list: &'static [&'static str],
-    /// The arguments to add a task without asking a model, if the program can do that.
+    /// The arguments with which the program adds a task. `None` if the program cannot add one without asking
+    /// a model.
     add: Option<&'static [&'static str]>,
 }
 
@@ -97,7 +98,7 @@ fn compare(
 }
 
 impl Tool {
-    /// Installs the program in a folder for the peers, which is filled once.
+    /// Installs the program in a folder for these comparisons. It is installed only once.
     fn installed(&self, built: &Path) -> Result<PathBuf> {
         let folder = built.join("npm-peers").join(self.package);
         let program = folder.join("node_modules/.bin").join(self.program);
@@ -110,14 +111,14 @@ impl Tool {
     }
 }
 
-/// A command of the peer's program in its project, isolated from this machine's user.
+/// A command of the other program in its project, isolated from the user of this machine.
 fn at(project: &Project, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(project.root()).env("HOME", project.folder().join("home"));
     command
 }
 
-/// Writes a Markdown file for each task, in a repository with one commit.
+/// Creates a repository with one commit and a Markdown file for each task.
 fn backlog(program: &Path, folder: &Path) -> Result<()> {
     std::fs::remove_dir_all(folder.join(".git"))?;
     let git = |words: &[&str]| {
@@ -139,7 +140,7 @@ fn backlog(program: &Path, folder: &Path) -> Result<()> {
     git(&["commit", "-q", "-m", "Ten thousand tasks"])
 }
 
-/// Writes one JSON file with all tasks.
+/// Creates one JSON file with all tasks.
 fn task_master(_: &Path, folder: &Path) -> Result<()> {
     let mut tasks = String::new();
     for number in 1..=MANY {

@@ -1,5 +1,5 @@
-//! Access control for HTTP. A page in somebody's browser can send requests to this machine, but cannot freely
-//! choose the Host or hide its Origin.
+//! Access control for HTTP. A page in somebody's browser can send requests to this machine, but it cannot choose any
+//! Host, and cannot hide its Origin.
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use hyper::{StatusCode, Uri};
@@ -7,17 +7,17 @@ use std::net::{IpAddr, SocketAddr};
 
 const SHORTEST_TOKEN: usize = 16;
 
-/// Where to listen, and who may connect.
+/// Where the server listens, and who may connect.
 #[derive(Debug, Clone)]
 pub struct Listening {
     pub address: SocketAddr,
     pub token: Option<Token>,
-    /// Other names of this machine that clients may use.
+    /// Other names of this machine by which clients may address the server.
     pub hosts: Vec<String>,
 }
 
 impl Listening {
-    /// True if the server may listen: one that other machines can reach needs a token.
+    /// True if the server may listen. A server that other machines can reach needs a token.
     pub fn is_allowed(&self) -> bool {
         self.address.ip().is_loopback() || self.token.is_some()
     }
@@ -28,14 +28,15 @@ impl Listening {
 pub struct Token(String);
 
 impl Token {
-    /// Returns a token that is too long to be guessed and can be sent in a header.
+    /// The token in a text. `None` if it is short enough to be guessed, or cannot be sent in a header.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
         (text.len() >= SHORTEST_TOKEN && is_plain).then(|| Self(text.to_owned()))
     }
 
-    /// Compares in constant time, so that the time reveals nothing about the token.
+    /// True if both tokens are equal. The comparison takes the same time for any token, so that the time reveals
+    /// nothing.
     fn is(&self, given: &str) -> bool {
         let (known, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = known.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -53,8 +54,8 @@ pub(super) struct Door {
     token: Option<Token>,
     hosts: Vec<String>,
     port: u16,
-    /// True if other machines can reach the server. They may use any address of it; a page of another origin can only
-    /// use a name, not an address.
+    /// True if other machines can reach the server. Clients may then use any address of this machine. That is safe,
+    /// because a page of another origin can only use a name.
     takes_any_address: bool,
 }
 
@@ -117,7 +118,7 @@ impl Door {
         self.is_known(authority.host())
     }
 
-    /// True for a page from this server's own address. This server has no pages, so this is usually false.
+    /// True for a page from this server's own address. This server serves no pages, so the result is usually false.
     fn is_own_origin(&self, origin: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });

@@ -1,4 +1,4 @@
-//! `advance`: completes a phase if its gate passes. A failed gate is an answer, not an error.
+//! `advance`: completes a phase if its gate passes. A gate that fails is an answer, not an error.
 
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry, paths};
@@ -54,7 +54,7 @@ fn passed(answer: &engine::Answer) -> Answer {
     Answer::of_command(done, answer).with("already", view.already)
 }
 
-/// The answer for a gate that did not pass, which says what to do before the next attempt.
+/// The answer if the gate did not pass. It says what to do before the next attempt.
 fn held(answer: &engine::Answer) -> Answer {
     let view = &answer.view;
     let checks = view.current().map(|phase| phase.gate.checks.as_slice()).unwrap_or_default();

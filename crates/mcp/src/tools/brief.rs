@@ -1,4 +1,4 @@
-//! `brief`: the state of the work, for a reader who knows nothing else.
+//! `brief`: the state of the work, for a reader who knows nothing about it.
 
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};

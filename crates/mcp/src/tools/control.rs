@@ -1,4 +1,5 @@
-//! `control`: pauses, resumes, switches or closes a session, or goes back. Refuses actions that only people can take.
+//! `control`: pauses, resumes, switches or closes a session, or goes back to an earlier phase. Refuses what only a
+//! person may do.
 
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry, paths};
@@ -9,7 +10,7 @@ use engine::{Intent, OnDiscrepancy, PauseRequest, Request, RevisitPreview, Revis
 use model::revision::Impact;
 
 const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
-/// Actions that models try, with the command that a person can run instead.
+/// Actions that models try although only a person may take them, each with the command for the person.
 const OF_PERSONS: &[(&str, &str)] = &[
     ("approve", "leftoff approve CHECK"),
     ("override", "leftoff advance --override REASON"),
@@ -57,7 +58,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
             let phase = call.arguments.required_name("phase", "\"plan\"")?;
             let reason = call.arguments.text("reason")?;
             let answer = call.open(Intent::Command)?.execute(Request::RollBack { phase, reason })?;
-            Ok(Answer::of_command("back to an earlier phase", &answer))
+            Ok(Answer::of_command("rolled back to an earlier phase", &answer))
         }
         _ => revisit(call),
     }

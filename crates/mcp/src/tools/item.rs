@@ -1,4 +1,4 @@
-//! `item`: units of work inside a phase.
+//! `item`: lists and changes the items of a session.
 
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry};

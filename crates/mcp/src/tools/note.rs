@@ -1,4 +1,4 @@
-//! `note`: information for the next reader.
+//! `note`: records information for the next agent or person.
 
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};
@@ -8,7 +8,7 @@ use engine::{Intent, Request};
 use model::note::NoteKind;
 use model::typed_value::guess;
 
-/// All kinds except `override`, which only a person can record.
+/// All kinds of notes except `override`, which only a person can record.
 const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "question", "deferred"];
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,4 +1,4 @@
-//! `requirements`: conditions for agents to use a tool. Only people approve or bypass them.
+//! `requirements`: the conditions under which agents may use tools. Only a person may approve or bypass one.
 
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry};
@@ -9,7 +9,7 @@ use engine::{Clearing, Engine, Intent, RequirementList, RequirementRequest, Sati
 use model::typed_value::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
-/// Actions that an agent cannot take for itself.
+/// Actions that an agent may not take.
 const OF_PERSONS: &[&str] = &["approve", "bypass", "pause", "resume"];
 const LONGEST_LINE: usize = 300;
 
@@ -39,7 +39,10 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     }
     let names = call.arguments.list("names")?;
     if names.is_empty() {
-        return Err(Mishap::wrong_usage("'names' is missing", "action list shows what is required"));
+        return Err(Mishap::wrong_usage(
+            "'names' is missing",
+            "give the names of requirements; action list shows them",
+        ));
     }
     let request = if action == "satisfy" {
         RequirementRequest::Satisfy(satisfying(call, names)?)
@@ -62,8 +65,7 @@ fn satisfying(call: &Call, names: Vec<String>) -> Result<SatisfyRequest, Mishap>
     })
 }
 
-/// Opens the engine. Requirements are stored in the branch's file, so a store that cannot be opened does not prevent
-/// changing them.
+/// Opens the engine. It opens even if the store cannot be opened, because requirements are in the branch's file.
 fn open(call: &Call) -> Result<Engine, Mishap> {
     match Engine::open(call.options.clone(), Intent::Command) {
         Err(engine::Error::Store(_)) => Ok(Engine::open(call.options.clone(), Intent::WithoutStore)?),

@@ -1,4 +1,4 @@
-//! The schemas of tools, made from tables that also define the arguments.
+//! The schemas of tools. They are made from the same tables by which arguments are read.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -7,16 +7,17 @@ use serde_json::{Value, json};
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) kind: ArgumentType,
-    /// The description; empty if the name is enough.
+    /// The description of the argument. Empty if the name is enough.
     pub(crate) help: &'static str,
     pub(crate) required: bool,
 }
 
-/// The type of an argument. An object or a list may also be a string of JSON, and a number may be a string.
+/// The type of an argument. In place of an object or a list, a string of JSON is accepted; in place of a
+/// number, a string.
 #[derive(Clone, Copy)]
 pub(crate) enum ArgumentType {
     Text,
-    /// The name of a layout. The description starts with the names of all layouts.
+    /// The name of a layout. Its description starts with the names of all layouts.
     Layout,
     Flag,
     Number,
@@ -25,7 +26,7 @@ pub(crate) enum ArgumentType {
     Choice(&'static [&'static str]),
 }
 
-/// A field of the structured content, and its type.
+/// A field of the structured content: its name and its type.
 pub(crate) type Field = (&'static str, &'static str);
 
 pub(crate) const fn optional(name: &'static str, kind: ArgumentType, help: &'static str) -> Parameter {
@@ -36,7 +37,7 @@ pub(crate) const fn required(name: &'static str, kind: ArgumentType, help: &'sta
     Parameter { name, kind, help, required: true }
 }
 
-/// The parameter that all tools have. It is described once, in the instructions.
+/// The parameter that every tool has. Only the server's instructions describe it.
 pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", ArgumentType::Text, "")];
 pub(crate) const KEY: Parameter = optional("key", ArgumentType::Text, "");
 
@@ -59,7 +60,7 @@ pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> Jso
     whole
 }
 
-/// The schema of an answer. Every answer has an outcome, on which the other fields depend.
+/// The schema of an answer. Every answer has an outcome, which determines its other fields.
 pub(crate) fn output(fields: &[Field]) -> JsonObject {
     let mut properties = JsonObject::new();
     properties.insert("outcome".to_owned(), json!({ "type": "string" }));

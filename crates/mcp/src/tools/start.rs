@@ -1,4 +1,4 @@
-//! `start`: a new session.
+//! `start`: starts a new session.
 
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};

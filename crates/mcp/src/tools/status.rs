@@ -1,4 +1,4 @@
-//! `status`: the whole session view.
+//! `status`: returns the whole session view.
 
 use super::{Call, Effect, Entry};
 use crate::answer::{Answer, next, standing, warned};
@@ -26,7 +26,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     match call.open(Intent::Query)?.sessions().status()? {
         Current::Session(view) => {
             let mut answer = Answer::new("session", standing(&view)).with_fields(&view);
-            // Missing values are omitted, because a schema would need two types for a value that may be null.
+            // Values that are null are left out, because a schema would need two types for each of them.
             answer.content.retain(|_, value| !value.is_null());
             Ok(answer)
         }

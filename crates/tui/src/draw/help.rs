@@ -1,8 +1,8 @@
-//! All keys, filtered by what was typed, each with the equivalent command line if there is one.
+//! Lists the keys that match what the user typed. Each key has the equivalent command line, if there is one.
 
 use crate::text::{Look, Row, Tone, fit};
 
-/// Keys, their effects, and the equivalent commands.
+/// The keys, each with its effect and the equivalent commands.
 const KEYS: &[(&str, &str, &str)] = &[
     ("j k, arrows", "move down and up", ""),
     ("g G, Home End", "first and last row", ""),

@@ -1,4 +1,4 @@
-//! The Files tab: recorded files, and files that have changed since.
+//! The Files tab: the recorded files, and the files that have changed since they were recorded.
 
 use super::section;
 use crate::snapshot::Shown;

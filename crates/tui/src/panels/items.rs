@@ -1,4 +1,4 @@
-//! The Items tab: items as a tree, with their holders. Fast enough for ten thousand items.
+//! The Items tab: items as a tree, with their holders. It is fast enough for ten thousand items.
 
 use crate::snapshot::Shown;
 use crate::text::{Row, Tone, cut, outside};

@@ -1,9 +1,9 @@
-//! The Log tab: events, newest first.
+//! The Log tab: the events, with the newest first.
 
 use crate::snapshot::Shown;
 use crate::text::{Row, Tone, cut, fit};
 
-/// The width of the column with the actor and the time.
+/// The width of the column for the actor.
 const WHO: usize = 14;
 const WHEN: usize = 16;
 const WIDE: usize = 60;

@@ -1,4 +1,5 @@
-//! The Now tab: current work, progress, problems, next step; then phases, gate, and agents.
+//! The Now tab: the current work, progress, problems and the next step. Below these, the phases, the gate,
+//! and the agents.
 
 use super::{own_screen, section};
 use crate::snapshot::Shown;
@@ -46,7 +47,7 @@ fn head(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let mut rows = wrapped(Tone::Heading, &outside(&view.title), width, 2);
     rows.truncate(2);
     let (word, severity) = view.status_words();
-    // Upper case makes problems visible without colours.
+    // Problems are in upper case, so that they are visible without colours.
     let word = if severity == Severity::Good { word.to_owned() } else { word.to_uppercase() };
     let workflow = format!("{} {}", view.workflow.name, version(&outside(&view.workflow.version)));
     let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
@@ -84,7 +85,7 @@ pub fn tone(severity: Severity) -> Tone {
     }
 }
 
-/// Problems, in one or two sentences.
+/// The problems of the session, in one or two sentences.
 fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let marked = |(severity, text): (Severity, String)| {
         let mark = if severity == Severity::Bad { look.cross() } else { "!" };
@@ -202,7 +203,7 @@ fn here(shown: &Shown, now: Timestamp) -> Vec<Row> {
     section("Here now", shown.agents.iter().map(row).collect())
 }
 
-/// Warnings, and the number of open notes that are not listed among the problems.
+/// Warnings, and how many open notes are not shown among the problems.
 fn notes(view: &View, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(more @ 1..) = view.open_notes().len().checked_sub(MOST_NOTES) {

@@ -1,4 +1,4 @@
-//! A session as on its own tool's screen: workflows side by side, with their phases, runs and results.
+//! A session in the view of its own tool: workflows side by side, with their phases, runs and results.
 
 use super::passed;
 use crate::text::{Look, Row, Tone};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 const CELLS: usize = 24;
 const BETWEEN: usize = 4;
 
-/// All workflows, or the requested one; `None` if the session does not have that workflow.
+/// The rows of all workflows, or of the requested one. `None` if the session does not have that workflow.
 pub fn rows(
     screen: &Screen,
     only: Option<&str>,
@@ -27,7 +27,7 @@ pub fn rows(
     Some(rows)
 }
 
-/// Two blocks side by side, or one below the other if the width does not suffice.
+/// Two blocks side by side. If the width does not suffice, the second is below the first.
 fn side_by_side(left: Vec<Row>, right: Vec<Row>, width: usize) -> Vec<Row> {
     let widest = |rows: &[Row]| rows.iter().map(Row::width).max().unwrap_or(0);
     let column = widest(&left) + BETWEEN;
@@ -46,9 +46,9 @@ fn side_by_side(left: Vec<Row>, right: Vec<Row>, width: usize) -> Vec<Row> {
     left.into_iter().chain(std::iter::repeat_with(Row::default)).take(height).map(beside).collect()
 }
 
-/// The duration of the run so far, or of the whole run once it is over.
+/// The duration of a run until now, or until its end.
 fn elapsed(track: &Track, now: Timestamp) -> String {
-    // A time that somebody wrote by hand may be in the future.
+    // Somebody may have written a time by hand that is in the future.
     let until = track.until.unwrap_or(now).min(now);
     track.since.map(|since| format!("  {}", clock(passed(since, until)))).unwrap_or_default()
 }

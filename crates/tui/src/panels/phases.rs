@@ -1,4 +1,4 @@
-//! The Phases tab: all phases, and all attempts at their gates.
+//! The Phases tab: all phases, with all attempts at their gates.
 
 use super::now::{phase_row, tone};
 use crate::snapshot::Shown;
@@ -29,7 +29,7 @@ pub fn rows(shown: &Shown, now: Timestamp, width: usize, look: Look) -> Vec<Row>
 
 fn attempt_rows(attempt: &Attempt, ordinal: u32, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let (word, severity) = attempt_words(attempt);
-    // Upper case makes problems visible without colours.
+    // Problems are in upper case, so that they are visible without colours.
     let word = if severity == Severity::Bad { word.to_uppercase() } else { word.to_owned() };
     let tone = tone(severity);
     let who = outside(&attempt.actor.to_string());

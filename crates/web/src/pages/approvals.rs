@@ -1,4 +1,4 @@
-//! Everything that waits for a person, with its evidence.
+//! The page of everything that waits for a person, with the evidence for it.
 
 use super::{Offer, Place, page, parts};
 use crate::load::waiting_checks;
@@ -46,7 +46,7 @@ fn one(view: &View, now: Timestamp, offer: Offer<'_>) -> Markup {
     }
 }
 
-/// The state of the gate, the evidence for this phase and earlier ones, and the recorded files.
+/// The state of the gate, the evidence of this phase and the phases before it, and the recorded files.
 fn evidence(view: &View) -> Markup {
     let current = view.current();
     let is_before = |phase: &&PhaseView| current.is_some_and(|current| phase.number <= current.number);

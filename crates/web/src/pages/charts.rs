@@ -1,4 +1,5 @@
-//! Charts as SVG, rendered by the server. Every bar is labelled with its value: nothing is expressed by colour alone.
+//! Charts in SVG, rendered by the server. Every bar is labelled with its value, so that no information is in the colour
+//! alone.
 
 use engine::view::View;
 use engine::words::duration;
@@ -12,12 +13,12 @@ const ROW: usize = 22;
 const LABEL: usize = 130;
 const WIDTH: usize = 640;
 const BAR: usize = 330;
-/// The radius of a mark.
+/// The radius of the mark for an attempt.
 const MARK: usize = 8;
 const MOST_ROWS: usize = 12;
 const MOST_PHASES: usize = 40;
 
-/// The time spent in each phase, and the failed attempts at its gate.
+/// A chart of the time spent in each phase, and of the failed attempts at its gate.
 pub fn where_time_goes(views: &[View]) -> Markup {
     let mut sums: BTreeMap<String, (u64, u32)> = BTreeMap::new();
     for view in views {
@@ -59,7 +60,7 @@ pub fn where_time_goes(views: &[View]) -> Markup {
     }
 }
 
-/// A session's timeline: one row for each phase, pauses across all rows, attempts as marks.
+/// The timeline of a session: a row for each phase, pauses across all rows, and attempts as marks.
 pub fn timeline(history: &History, now: Timestamp) -> Markup {
     let end = if history.lifecycle.name() == "active" { now } else { history.updated_at };
     let span = passed(history.started_at, end).max(1);
@@ -73,7 +74,7 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
         .filter(|phase| phase.started_at.is_some() || phase.skipped_at.is_some())
         .take(MOST_PHASES)
         .collect();
-    // A mark at an end of the axis is whole, and within it.
+    // A mark at an end of the axis is moved inwards, so that it is completely visible.
     let mark_at = |when: Timestamp| at(when).clamp(LABEL + MARK, WIDTH - 10 - MARK);
     let height = phases.len() * ROW + 26;
     html! {
@@ -112,7 +113,7 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
     }
 }
 
-/// The meaning of the bars, and of the marks that this timeline has.
+/// The text that explains the bars, and the marks that occur in this timeline.
 fn legend(history: &History, phases: &[&PhaseLine]) -> String {
     let is_shown =
         |sign: &str| phases.iter().flat_map(|phase| &phase.attempts).any(|one| mark(one).1 == sign);
@@ -129,12 +130,12 @@ fn legend(history: &History, phases: &[&PhaseLine]) -> String {
     said.join("; ") + "."
 }
 
-/// True if the attempt failed. An attempt that only lacks an approval did not fail.
+/// True if the attempt failed. An attempt that lacks only an approval has not failed.
 fn has_failed(attempt: &Attempt) -> bool {
     attempt.outcome == AttemptOutcome::Failed && !attempt.report.lacks_only_approval()
 }
 
-/// The colour class and the sign of an attempt.
+/// The colour class and the sign for an attempt.
 fn mark(attempt: &AttemptLine) -> (&'static str, &'static str) {
     match attempt.outcome {
         _ if attempt.overridden.is_some() => ("overridden", "!"),

@@ -1,4 +1,5 @@
-//! The overview: active, waiting and stuck sessions; then a list of all sessions, with a search.
+//! The overview: sessions that are active, wait, or are stuck. Below them, a list of all sessions with a
+//! search.
 
 use super::{Offer, Place, charts, page, parts};
 use crate::load::{Overview, Query};
@@ -10,7 +11,7 @@ use model::status::Status;
 
 const STATUSES: [&str; 5] = ["active", "paused", "failed", "completed", "abandoned"];
 
-/// The maximum number of paused sessions in detail; all others are only in the list.
+/// The maximum number of paused sessions that are shown in detail. The others are in the list.
 const MOST_PAUSED: usize = 4;
 
 pub fn render(overview: &Overview, offer: Offer<'_>) -> Markup {
@@ -150,7 +151,7 @@ fn table(overview: &Overview) -> Markup {
 }
 
 fn row(line: &ShortView, overview: &Overview) -> Markup {
-    // A session that is also shown in detail has more data there than its line in the list.
+    // If the session is also shown in detail above, the list shows the status given there.
     let mut cards = overview.open.iter().chain(&overview.finished);
     let on_a_card = cards.find(|view| view.session_id == line.session_id);
     let (status, class) = match on_a_card {

@@ -1,4 +1,4 @@
-//! Parts that several pages share: text from elsewhere, states, gates, hints and their buttons.
+//! Parts that several pages use: text that leftoff did not write, states, gates, hints and their buttons.
 
 use super::Offer;
 use engine::Next;
@@ -13,7 +13,7 @@ use model::outcome::Outcome;
 const LONGEST: usize = 10_000;
 const LONGEST_LINE: usize = 300;
 
-/// Text with its line breaks, but without characters that change the direction of text; cut if it is very long.
+/// Text with its line breaks, without characters that change the direction of text. A very long text is cut.
 pub fn inert(text: &str) -> String {
     let inert = without_steering(text);
     match inert.char_indices().nth(LONGEST) {
@@ -22,7 +22,7 @@ pub fn inert(text: &str) -> String {
     }
 }
 
-/// Text from elsewhere, on one line and without control characters.
+/// Text that leftoff did not write, on one line and without control characters.
 pub fn line(text: &str) -> String {
     one_line(text, LONGEST_LINE)
 }
@@ -60,14 +60,14 @@ pub fn progress(view: &View) -> Markup {
     }
 }
 
-/// The items that somebody is working on.
+/// The items on which somebody is working.
 pub fn at_work(view: &View, now: Timestamp) -> Markup {
     html! {
         @for work in view.at_work(now) { p { strong { "Now: " } (line(&work)) } }
     }
 }
 
-/// Everything that needs attention, one sentence each, with a colour class.
+/// Everything in a session that needs attention: one sentence each, with a colour class.
 pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
     view.attention(now).into_iter().map(|(severity, text)| (class(severity), text)).collect()
 }
@@ -145,7 +145,7 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
     }
 }
 
-/// A gate with its checks: what was found, what is needed, and how to fix what failed.
+/// A gate with its checks. Each shows what was found, what is needed, and how to fix it if it failed.
 pub fn gate(phase: &PhaseView) -> Markup {
     html! {
         table.wide {
@@ -164,7 +164,7 @@ fn check_row(check: &CheckView) -> Markup {
         GateOutcome::Open => ("not tried yet", "faint"),
         GateOutcome::Claimed => ("? claimed", "warn"),
     };
-    // How to approve is said by the next step and by the button below.
+    // The next step and the button below say how to approve, so no help is shown here.
     let is_asked_for = check.kind == "approval" && check.outcome == GateOutcome::Failed;
     let has_help = check.outcome != GateOutcome::Passed && !is_asked_for;
     html! {
@@ -180,8 +180,8 @@ fn check_row(check: &CheckView) -> Markup {
     }
 }
 
-/// The command that approves a check, unless the page shows it already, and a button for it if the page may change
-/// sessions.
+/// The command that approves a check, unless the page already shows it. If the page may change sessions, also a button
+/// for it.
 pub fn approve(view: &View, check: &CheckView, shown: Option<&CommandLine>, offer: Offer<'_>) -> Markup {
     let line_ = view.command(vec!["approve".to_owned(), check.id.clone()]);
     html! {
@@ -200,7 +200,7 @@ pub fn approve(view: &View, check: &CheckView, shown: Option<&CommandLine>, offe
     }
 }
 
-/// A button on the session's page, with the equivalent command.
+/// A button for an action on the session, with the equivalent command.
 pub fn action(view: &View, name: &str, label: &str, offer: Offer<'_>) -> Markup {
     html! {
         @if let Some(csrf) = offer.csrf {

@@ -1,4 +1,5 @@
-//! One session: status, gate, timeline, items, notes, files, log and brief. Also as a single file.
+//! The page of one session: status, gate, timeline, items, notes, files, log and brief. The page can also be
+//! a single file.
 
 use super::{Offer, Place, charts, file, page, parts};
 use crate::load::{SessionPage, waiting_checks};
@@ -20,7 +21,7 @@ pub fn render(session: &SessionPage, offer: Offer<'_>) -> Markup {
     page(Place::Session(&view.session_id), &session.project, &view.title, offer, &body)
 }
 
-/// Everything about a session, as a single file.
+/// The whole page of a session, as a single file.
 pub fn as_file(session: &SessionPage) -> Markup {
     let offer = Offer { csrf: None };
     let body = html! {
@@ -196,7 +197,7 @@ fn files(session: &SessionPage) -> Markup {
     }
 }
 
-/// Changes in files, each under the name of its file.
+/// The changes in recorded files, each below the name of its file.
 fn differences(session: &SessionPage) -> Markup {
     html! {
         @for (difference, place) in session.differences.iter().zip(1..) {
