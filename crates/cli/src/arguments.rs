@@ -1,4 +1,5 @@
-//! Inspects the arguments before they are parsed: building the parser of all commands takes longer than most commands.
+//! Examines the arguments before they are parsed, because building the parser of all commands takes longer than most
+//! commands.
 
 use crate::commands;
 use crate::failure::Failure;
@@ -7,13 +8,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 
-/// Options that may come before a command and take a value.
+/// Options that take a value, and that may come before the command.
 const WITH_VALUE: [&str; 4] = ["--project", "--session", "--key", "--color"];
-/// Options that may come before a command and take no value.
+/// Options that take no value, and that may come before the command.
 const FLAGS: [&str; 6] = ["--json", "--quiet", "-q", "--verbose", "-v", "--yes"];
 
-/// The typed command, if it can be determined. If not, because help was requested or something was mistyped, the parser
-/// of all commands is needed.
+/// The command that was typed. `None` if it cannot be determined, because help was requested or something was mistyped.
+/// The parser of all commands is then needed.
 pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().skip(1).map(|word| word.to_str());
     loop {
@@ -26,7 +27,8 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
         } else if !word.starts_with('-') {
             return Some(word.to_owned());
         } else if !is_known(word) {
-            // The parser reports an unknown option. The next word may be its value.
+            // The parser will report this unknown option. The next word may be its value, so it is not taken for the
+            // command.
             return words.flatten().find(|word| commands::exists(word)).map(str::to_owned);
         }
     }
@@ -46,7 +48,7 @@ pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Reads a file, or stdin for `-`. Fails if it has more than `most` bytes.
+/// Reads a file, or stdin if the path is `-`. Fails if there are more than `most` bytes.
 pub fn read_at_most(path: &std::path::Path, most: u64) -> std::io::Result<String> {
     let source: Box<dyn Read> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin())
@@ -61,7 +63,7 @@ pub fn read_at_most(path: &std::path::Path, most: u64) -> std::io::Result<String
     Ok(text)
 }
 
-/// Parses `name=value`, for evidence, outputs and fields.
+/// Parses an argument such as `name=value`, for evidence, outputs and fields.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
@@ -70,7 +72,7 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Converts pairs for the engine. Refuses a name that was given twice.
+/// The pairs in the form that the engine takes. Refuses a name that was given twice.
 pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<String, Given>, Failure> {
     let mut values = BTreeMap::new();
     for (name, value) in pairs {
@@ -82,7 +84,7 @@ pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<Stri
     Ok(values)
 }
 
-/// The phase given as an argument or as an option. Refuses two different ones.
+/// The phase, given as an argument or as an option. Refuses two different phases.
 pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Option<String>, Failure> {
     match (behind, option) {
         (Some(behind), _) if behind.contains('=') => {
@@ -100,7 +102,7 @@ pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Optio
     }
 }
 
-/// Parses a duration, such as `30s`, `10m`, `24h` or `7d`; returns seconds.
+/// The number of seconds in a duration such as `30s`, `10m`, `24h` or `7d`.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let expected = || "write a number and a unit, such as 30s, 10m, 24h or 7d".to_owned();
     let unit = text.chars().next_back().ok_or_else(expected)?;

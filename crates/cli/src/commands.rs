@@ -1,5 +1,5 @@
-//! All commands, one file each, and their other names. Builds only the parser of the typed command, because building
-//! all parsers takes half a millisecond.
+//! All commands, one file each. Only the parser of the typed command is built, because building all parsers takes half
+//! a millisecond.
 
 mod abandon;
 mod advance;
@@ -60,16 +60,16 @@ use std::process::ExitCode;
 
 type Outcome = Result<ExitCode, Failure>;
 
-/// A command: its name, its parser and its functions.
+/// A command: its name, and the functions that build its parser and run it.
 struct Entry {
     name: &'static str,
     declare: fn(Command) -> Command,
     run: fn(&ArgMatches, &Globals) -> Outcome,
-    /// Runs the command without arguments, and without a parser.
+    /// Runs the command if it was typed without arguments. No parser is needed then.
     alone: Option<fn(&Globals) -> Outcome>,
 }
 
-/// A command whose fields are its arguments and whose doc comment is its help.
+/// A command. Its fields are its arguments, and its doc comment is its help.
 trait Run: Args + FromArgMatches {
     fn run(self, globals: &Globals) -> Outcome;
 }
@@ -78,12 +78,12 @@ const fn entry<C: Run>(name: &'static str) -> Entry {
     Entry { name, declare: C::augment_args, run: parse_and_run::<C>, alone: None }
 }
 
-/// A query that usually has no arguments. Running it without a parser saves a tenth of its time.
+/// A query that is usually typed without arguments. To run it without a parser saves a tenth of its time.
 const fn question<C: Run + Default>(name: &'static str) -> Entry {
     Entry { alone: Some(|globals| C::default().run(globals)), ..entry::<C>(name) }
 }
 
-/// The commands in the order of the help: those of a session's life come first.
+/// The commands in the order of the help, which begins with the commands of a session's life.
 const ENTRIES: &[Entry] = &[
     entry::<init::Init>("init"),
     entry::<start::Start>("start"),
@@ -139,10 +139,10 @@ const ENTRIES: &[Entry] = &[
     entry::<man::Man>("man"),
 ];
 
-/// Alternative names.
+/// Alternative names of commands.
 const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 
-/// The parser of the wanted command; of all commands if none is wanted.
+/// The parser of the command `wanted`. If it is `None`, the parser of all commands.
 pub fn parser(wanted: Option<&str>) -> Command {
     let root = Command::new("leftoff")
         .version(env!("LEFTOFF_VERSION"))
@@ -156,7 +156,7 @@ pub fn parser(wanted: Option<&str>) -> Command {
     }
 }
 
-/// The function that runs this command without further arguments and without a parser, if it has one.
+/// The function that runs this command without arguments and without a parser. `None` if the command needs a parser.
 pub fn alone(name: &str) -> Option<fn(&Globals) -> Outcome> {
     find(name)?.alone
 }
@@ -213,17 +213,17 @@ fn parse_and_run<C: Run>(matches: &ArgMatches, globals: &Globals) -> Outcome {
     }
 }
 
-/// Shows the result of a changing command: data on stdout, messages on stderr.
+/// Shows the result of a command that changed something: data on stdout, messages on stderr.
 fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     shown(done, answer, crate::ui::answer::answer, globals)
 }
 
-/// Shows, in one line, a change that does not affect the next step.
+/// Shows a change in one line, because the change does not affect the next step.
 fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     shown(done, answer, crate::ui::answer::answer_line, globals)
 }
 
-/// Shows a change, or says in one line that nothing had to change.
+/// Shows a change. If nothing had to change, says so in one line.
 fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::answer::already_line, globals)
@@ -232,7 +232,7 @@ fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: 
     }
 }
 
-/// Shows a change, or says that nothing had to change and shows the next step.
+/// Shows a change. If nothing had to change, says so and shows the next step.
 fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::answer::already, globals)
@@ -241,7 +241,7 @@ fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Glo
     }
 }
 
-/// Shows that a session continues, or that it was active already.
+/// Shows that a session continues, or that it was already active.
 fn answered_continuing(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     let phase = &answer.view.current_phase;
     let state = format!("already active in {}", engine::words::phase_called(phase.number, &phase.id));
@@ -268,7 +268,7 @@ fn shown(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session view as JSON, with the messages, which a program would miss on stderr.
+/// The session view as JSON. It includes the messages, because a program does not read them on stderr.
 fn with_talk(answer: &engine::Answer) -> serde_json::Value {
     let mut value = serde_json::to_value(&answer.view).unwrap_or(serde_json::Value::Null);
     if let serde_json::Value::Object(fields) = &mut value {

@@ -1,5 +1,5 @@
-//! Shell completion: `leftoff __complete -- WORDS` lists candidates for the next word: commands, options, and the names
-//! of sessions, phases, items, workflows and checks. If anything fails, it lists nothing.
+//! Shell completion. `leftoff __complete -- WORDS` lists candidates for the next word: commands, options, and the names
+//! of sessions, phases, items, workflows and checks. After an error, it lists nothing.
 
 use crate::commands;
 use crate::globals::Globals;
@@ -7,11 +7,11 @@ use clap::{Arg, Command};
 use engine::{Current, Engine, Intent, ItemListRequest, ListRequest};
 use std::ffi::OsString;
 
-/// The hidden command that shells call.
+/// The hidden command that shells call for completion.
 pub const COMMAND: &str = "__complete";
 const MOST: usize = 200;
 
-/// The type of name that an argument takes.
+/// The kind of name that an argument expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
     Sessions,
@@ -24,7 +24,7 @@ enum Names {
     NoteKinds,
 }
 
-/// Candidates for the last word, one per line.
+/// The candidates for the last word, one on each line.
 pub fn lines(arguments: &[OsString]) -> String {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
@@ -59,7 +59,7 @@ fn candidates(before: &[String], last: &str) -> Vec<String> {
     if last.starts_with('-') {
         return options(command, &root);
     }
-    // Nothing can be suggested after an unknown command.
+    // After an unknown command, there are no candidates.
     if path.is_empty() && given > 0 {
         return Vec::new();
     }
@@ -104,7 +104,7 @@ fn values(argument: &Arg, path: &[&str]) -> Vec<String> {
     }
 }
 
-/// The type of name that the argument `id` of the command takes.
+/// The kind of name that the argument `id` of a command expects.
 fn names(id: &str, path: &[&str]) -> Option<Names> {
     let command = path.first().copied().unwrap_or_default();
     match (command, id) {
@@ -157,7 +157,7 @@ fn phases(engine: &Engine) -> Option<Vec<String>> {
     }
 }
 
-/// The checks that wait for approval.
+/// The names of the checks that wait for approval.
 fn checks(engine: &Engine) -> Option<Vec<String>> {
     let Current::Session(view) = engine.sessions().status().ok()? else { return None };
     let all = view.phases.iter().flat_map(|phase| &phase.gate.checks);

@@ -1,5 +1,5 @@
-//! Failures on stderr and as exit codes: the only place that words errors for a terminal, or formats them as JSON for a
-//! program.
+//! Failures, as text on stderr and as exit codes. Errors are put into words for a terminal, and into JSON for a
+//! program, only here.
 
 use crate::globals::Globals;
 use crate::ui::Out;
@@ -39,17 +39,17 @@ impl Failure {
         Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
     }
 
-    /// A check found something: exit code 4.
+    /// A failure because a check found something. Exit code 4.
     pub fn findings(message: String, hint: Option<Hint>) -> Self {
         Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
     }
 
-    /// A rule refused the command: exit code 4.
+    /// A failure because a rule refused the command. Exit code 4.
     pub fn refused(message: String, hint: impl Into<Hint>) -> Self {
         Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
     }
 
-    /// The answer could not be written: exit code 1, on one line.
+    /// A failure because the answer could not be written. Exit code 1; reported on one line.
     pub fn not_written(error: &std::io::Error) -> Self {
         Self {
             kind: "io".to_owned(),
@@ -68,13 +68,13 @@ impl Failure {
         }
     }
 
-    /// Marks a failure to print the answer of a command that itself succeeded.
+    /// Adds to the failure that the command itself succeeded, and only its answer could not be printed.
     pub fn after_the_change(mut self) -> Self {
         self.message.push_str("; the command itself succeeded");
         self
     }
 
-    /// Uses the exit codes of the requirements framework's `req`: 2 for wrong usage, 1 for all others.
+    /// The failure with the exit codes of the requirements framework's `req`: 2 for wrong usage, 1 for everything else.
     #[must_use]
     pub fn with_original_code(self) -> Self {
         let code = if self.code == WRONG_USAGE { WRONG_USAGE } else { code_of(Class::Failed) };
@@ -97,7 +97,7 @@ impl From<engine::Error> for Failure {
     }
 }
 
-/// Prints a failure; returns its exit code.
+/// Prints a failure, and returns its exit code.
 pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
     let hint = failure.hint.clone().map(|hint| about_the_named(hint, globals).to_string());
@@ -109,7 +109,7 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     ExitCode::from(failure.code)
 }
 
-/// The hint with the session named in those commands that would otherwise be about another session.
+/// The hint, with the typed session named in each command that would otherwise be about another session.
 fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     if globals.named_session().is_none() || !hint.needs_naming() {
         return hint;
@@ -120,7 +120,7 @@ fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     }
 }
 
-/// Prints the parser's result: help and version as answers, everything else as wrong usage.
+/// Prints the result of the parser. Help and version are answers; everything else is an error about usage.
 pub fn usage(error: &clap::Error, parser: &mut clap::Command, arguments: &[OsString]) -> ExitCode {
     let out = Out::plain();
     if !error.use_stderr() {

@@ -1,4 +1,4 @@
-//! Options that every command takes.
+//! The options that every command takes.
 
 use crate::origin::Origin;
 use crate::ui::{Colour, Out};
@@ -19,7 +19,7 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Adds the options to a parser.
+    /// Adds these options to a parser.
     pub fn declare(command: Command) -> Command {
         let flag = |name: &'static str, help: &'static str| {
             Arg::new(name).long(name).help(help).global(true).action(ArgAction::SetTrue)
@@ -49,7 +49,7 @@ impl Globals {
         ])
     }
 
-    /// The defaults, if no options are typed: taken from the environment, and from whether a person is present.
+    /// The options if none are typed. They depend on the environment, and on whether a person is present.
     pub fn of_nothing_typed() -> Self {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
         let has_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -67,7 +67,7 @@ impl Globals {
         }
     }
 
-    /// The options of a command that takes a session as its argument. A session outside this project is found by its
+    /// The options for a command that takes a session as an argument. A session outside this project is found by its
     /// name.
     pub fn naming(&self, session: Option<String>) -> Self {
         let mut named = self.clone();
@@ -75,14 +75,14 @@ impl Globals {
         named
     }
 
-    /// The session that was typed, but not one from the environment.
+    /// The session that the user typed. `None` if the session comes from the environment, or none is named.
     pub fn named_session(&self) -> Option<&str> {
         let asked = self.options.session.as_deref()?;
         (std::env::var("LEFTOFF_SESSION").ok().as_deref() != Some(asked)).then_some(asked)
     }
 
-    /// The words that make a printed command refer to the typed session; empty if the command refers to it without
-    /// them.
+    /// The words that must be added to a printed command so that it is about the typed session. Empty if the command is
+    /// about that session anyway.
     pub fn naming_words(&self, engine: &Engine) -> Vec<String> {
         let view =
             self.named_session().and_then(|asked| engine.sessions().show(Some(asked), Detail::Recent).ok());
@@ -93,19 +93,20 @@ impl Globals {
         Out::new(self)
     }
 
-    /// The engine for a query. Never dropped, because the process ends soon and the kernel then closes everything:
-    /// closing the store and freeing its memory took 8 % of a command's instructions.
+    /// The engine for a query. It is never dropped: the process ends soon, and the kernel then closes everything. To
+    /// close the store and free its memory took 8 % of a command's instructions.
     pub fn query(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Query).map(ManuallyDrop::new)
     }
 
-    /// The engine for a change of an existing session. Never dropped, like the engine of a query.
+    /// The engine for a change of an existing session. It is never dropped, for the same reason as the engine of a
+    /// query.
     pub fn command(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Command).map(ManuallyDrop::new)
     }
 
     pub fn open(&self, intent: Intent) -> Result<Engine> {
-        // A change can take long, and may have to upgrade the store first.
+        // A change may take long, and may have to upgrade the store first.
         if matches!(intent, Intent::Command | Intent::Create) {
             self.say_that_it_works();
         }
@@ -118,7 +119,7 @@ impl Globals {
 }
 
 impl Globals {
-    /// Shows progress on the terminal if a command is slow, unless messages are switched off.
+    /// Makes progress appear on the terminal if a command is slow, unless messages are switched off.
     pub fn say_that_it_works(&self) {
         if !self.quiet && !self.json {
             crate::ui::progress_line::start();

@@ -1,9 +1,10 @@
-//! Help beyond the parser's: commands in groups, and concept pages. Does not read the project.
+//! Help in addition to that of the parser: commands in groups, and pages about concepts. Does not read the
+//! project.
 
 use crate::arguments::subcommand;
 use std::ffi::OsString;
 
-/// The command groups of `leftoff help`, everyday commands first.
+/// The groups of commands in `leftoff help`. Everyday commands come first.
 pub const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Every day",
@@ -23,7 +24,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Setting up", &["init", "workflow", "store", "doctor", "repair", "purge", "completions", "man"]),
 ];
 
-/// Concept pages, by name.
+/// The pages about concepts, each with its name.
 const TOPICS: [(&str, &str); 8] = [
     ("sessions", include_str!("help/sessions.md")),
     ("gates", include_str!("help/gates.md")),
@@ -35,7 +36,7 @@ const TOPICS: [(&str, &str); 8] = [
     ("files", include_str!("help/files.md")),
 ];
 
-/// The help text to print. In the help of the program itself, commands are grouped.
+/// The help to print. In the help of the program itself, commands are in groups.
 pub fn grouped_if_root(help: String, arguments: &[OsString]) -> String {
     match subcommand(arguments) {
         Some(_) => help,
@@ -43,7 +44,7 @@ pub fn grouped_if_root(help: String, arguments: &[OsString]) -> String {
     }
 }
 
-/// The help of the program with its commands in groups.
+/// The help of the program, with its commands in groups.
 fn grouped(help: &str) -> String {
     const HEADING: &str = "Commands:\n";
     let Some((before, rest)) = help.split_once(HEADING) else { return help.to_owned() };
@@ -64,7 +65,7 @@ fn grouped(help: &str) -> String {
     )
 }
 
-/// Other words for a topic's name.
+/// Words that are accepted instead of a topic's name.
 const SAME_TOPIC: [(&str, &str); 9] = [
     ("session", "sessions"),
     ("phase", "sessions"),
@@ -77,7 +78,7 @@ const SAME_TOPIC: [(&str, &str); 9] = [
     ("hooks", "agents"),
 ];
 
-/// The page of `leftoff help TOPIC`; `None` if the name is not a topic.
+/// The page that `leftoff help TOPIC` prints. `None` if there is no such topic.
 pub fn topic(name: &str) -> Option<&'static str> {
     let name = SAME_TOPIC.iter().find(|(other, _)| *other == name).map_or(name, |(_, topic)| topic);
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, page)| *page)
@@ -97,7 +98,8 @@ mod tests {
         assert_eq!(grouped.len(), all.len());
     }
 
-    /// The groups show one line per command in a terminal of 80 columns, so a longer description would be cut.
+    /// On a terminal of 80 columns, the groups have one line for each command, so a longer description would
+    /// be cut.
     #[test]
     fn every_command_is_described_on_one_line() {
         for command in commands::parser(None).get_subcommands() {

@@ -1,5 +1,5 @@
-//! Agents' hooks: translates each agent's events to a common form, and the answers back. Fails open: whatever is wrong
-//! with leftoff, the agent continues.
+//! Agents' hooks. Translates the events of each agent to a common form, and the answers back. If anything is wrong with
+//! leftoff, the agent continues as if there were no hook.
 
 mod claude;
 mod codex;
@@ -22,23 +22,25 @@ use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-/// The maximum size of an event, which may contain a tool's whole output.
+/// The maximum size of an event, in bytes. An event may contain the whole output of a tool.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// The protocol of one agent, in both directions.
+/// The protocol of one agent, for its events and for the answers to them.
 struct Protocol {
     name: &'static str,
-    /// Environment variables that the agent sets for every command. The terminal in an editor has none of them.
+    /// Environment variables that the agent sets for every command. A terminal in the agent's editor does not have
+    /// them.
     markers: &'static [&'static str],
-    /// Names of the agent's own process; a script's interpreter, such as `node`, says nothing.
+    /// Names of the agent's own process. The name of an interpreter, such as `node`, does not identify an agent.
     programs: &'static [&'static str],
-    /// Parses an event. The second argument is the event's name, for agents whose events do not contain it.
+    /// Parses an event. The second argument is the name of the event, because the events of some agents do not contain
+    /// it.
     read: fn(&[u8], &str) -> Result<Heard, String>,
-    /// Formats the answer. Empty if there is nothing to say.
+    /// Writes the answer. The answer is empty if there is nothing to say.
     write: fn(&Heard, &Reply) -> String,
 }
 
-/// A parsed event, and its name in the answer.
+/// A parsed event, and the name that the answer must have.
 struct Heard {
     event: HookEvent,
     name: String,
@@ -53,10 +55,11 @@ const PROTOCOLS: [Protocol; 6] = [
     opencode::PROTOCOL,
 ];
 
-/// An agent that only says of itself that it is one: its own variable is in the environment of a parent.
+/// An agent that leftoff does not know, and that has set its own variable in the environment of a parent process.
 const UNNAMED: (&str, &str) = ("LEFTOFF_AGENT_SESSION", "agent");
 
-/// The agent under which this process runs, by the variables that agents set for their commands, and by its parents.
+/// The agent under which this process runs. It is found by the variables that agents set for their commands, and by the
+/// parent processes.
 pub fn marked_agent(origin: &Origin) -> Option<&'static str> {
     let is_its = |protocol: &&Protocol| {
         protocol.markers.iter().any(|name| origin.has(name))
@@ -67,9 +70,9 @@ pub fn marked_agent(origin: &Origin) -> Option<&'static str> {
     known.or_else(|| origin.has(variable).then_some(unnamed))
 }
 
-/// Answers one event. Always exits with code 0; a problem is one line on stderr.
+/// Answers one event. The exit code is always 0. A problem is reported on one line of stderr.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    // A panic would print many lines; this program prints one.
+    // The standard library would print many lines for a panic. This program prints one line.
     std::panic::set_hook(Box::new(|_| {}));
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| answer(arguments)));
     let problem = match answered {
@@ -89,7 +92,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the text for stdout, and a problem if there is one.
+/// The text for stdout, and a problem if there is one.
 fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let agent = arguments.first().and_then(|word| word.to_str()).unwrap_or_default();
     let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == agent) else {
@@ -111,7 +114,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     Ok(((protocol.write)(&heard, &reply), problem))
 }
 
-/// A verdict whose reason cannot control the terminal on which the agent displays it.
+/// The verdict, with control characters removed from its reason, because the agent displays the reason on a terminal.
 fn inert(verdict: Verdict) -> Verdict {
     let without = |why: String| without_steering(&why).into_owned();
     match verdict {
@@ -138,14 +141,15 @@ fn input() -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Accepts a foreign id with plain characters and a limited length, so that it can never be a path.
+/// The identity of an agent session, from an id that the agent gives. The id must be short and have only plain
+/// characters, so that it can never be a path.
 fn identity(agent: &str, id: &str) -> Result<AgentIdentity, String> {
     AgentIdentity::parse(&format!("{agent}:{id}"))
         .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())
 }
 
-/// An id for a tool call of an agent that gives only the time of a call: equal events with the same time are one event
-/// that was delivered twice.
+/// An id for a tool call of an agent that gives only the time of the call. Equal events with the same time are the same
+/// event, delivered twice.
 fn identified(when: &serde_json::Value, input: &[u8]) -> Option<String> {
     let is_said = when.is_string() || when.is_number();
     is_said.then(|| engine::hooks::fingerprint(input))

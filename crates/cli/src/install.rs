@@ -1,5 +1,5 @@
-//! Adds hooks, the MCP entry and instructions to agents' files, and removes them again. Adds only what is missing,
-//! recognises leftoff's entries by their command or their marks, and can be repeated safely.
+//! Adds hooks, the MCP entry and instructions to agents' files, and removes them. Adds only what is missing. leftoff's
+//! entries are recognised by their command or their marks, so an installation can be repeated safely.
 
 pub mod agents;
 mod agents_md_section;
@@ -20,7 +20,7 @@ use edit::Edit;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The task of an installation.
+/// The task of an installation: to add entries, or to remove them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     PutIn,
@@ -32,7 +32,7 @@ pub enum Task {
 pub struct Touched {
     pub path: PathBuf,
     pub change: Change,
-    /// The lines that differ.
+    /// The lines in which the old and the new text of the file differ.
     pub lines: Vec<String>,
 }
 
@@ -45,14 +45,14 @@ pub enum Change {
     Removed,
 }
 
-/// A file's planned content.
+/// The content that a file is about to get.
 struct Planned {
     base: PathBuf,
     touched: Touched,
     text: Option<String>,
 }
 
-/// Adds or removes the entries of these agents. Computes all changes before writing any.
+/// Adds or removes the entries of these agents. All changes are computed before the first is written.
 pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Result<Vec<Touched>, Failure> {
     let mut edits: Vec<(PathBuf, Edit)> = agents.iter().flat_map(|agent| agent.edits(places)).collect();
     if let Some(root) = &places.project
@@ -68,7 +68,7 @@ pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Res
     Ok(planned.into_iter().map(|planned| planned.touched).collect())
 }
 
-/// The agents with these names. Without names, the agents in use here, or all agents if entries are to be removed.
+/// The agents with these names. Without names: the agents that are in use here, or all agents if entries are removed.
 pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'static Agent>, Failure> {
     if names.is_empty() {
         let wanted = |agent: &&Agent| task == Task::TakeOut || agent.is_in_use(places);
@@ -84,13 +84,13 @@ pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'sta
     Ok(chosen)
 }
 
-/// True if PATH has the program `leftoff`, which hooks call.
+/// True if a program `leftoff` is in the PATH, so that hooks can call it.
 pub fn is_in_path() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("leftoff").is_file())
 }
 
-/// True if any other agent still has entries, so that the instructions for all agents must stay.
+/// True if an agent that is not in the list still has entries. The instructions for all agents must then stay.
 fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
     let others = AGENTS.iter().filter(|agent| !agents.iter().any(|named| named.name == agent.name));
     others.into_iter().any(|agent| wiring::of(agent, places).is_some())
@@ -98,7 +98,7 @@ fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
 
 fn plan(base: &Path, edit: &Edit, task: Task) -> Result<Planned, Failure> {
     let path = edit.path().to_owned();
-    // If CLAUDE.md is a link to AGENTS.md, it has the instructions already.
+    // If CLAUDE.md is a link to AGENTS.md, it already contains the instructions.
     let skipped = matches!(edit, Edit::Section { only_if_there: true, .. }) && files::is_link(&path);
     let before = if skipped { None } else { files::read(base, &path)? };
     let text = match task {

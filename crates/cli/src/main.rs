@@ -1,5 +1,5 @@
-//! The command line: turns arguments into one engine call, and its answer into text or JSON. Knows neither stores nor
-//! layouts.
+//! The command line: turns arguments into one call of the engine, and the answer into text or JSON. Knows neither
+//! stores nor layouts.
 
 mod arguments;
 mod commands;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let as_req = original_req::is_called_as_req(&typed);
     let arguments = arguments::without_help_command(original_req::translated(typed));
-    // A hook never exits with the code that blocks an agent, whatever is wrong with leftoff or the arguments.
+    // A hook must never exit with the code that blocks an agent, whatever is wrong with leftoff or with the arguments.
     let wanted = match arguments.as_slice() {
         [_] => Some("status".to_owned()),
         _ => arguments::subcommand(&arguments),
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         let told = globals.out().text(found.trim_end());
         return told.map_or_else(|failure| failure::report(&failure, &globals), |_| ExitCode::SUCCESS);
     }
-    // `leftoff` alone is `leftoff status`.
+    // `leftoff` without a command means `leftoff status`.
     if let [_] | [_, _] = arguments.as_slice()
         && let Some(alone) = wanted.as_deref().and_then(commands::alone)
     {
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     if let Some(code) = answered_by_help(wanted.as_deref(), &arguments) {
         return code;
     }
-    // Never dropped, because the process ends soon: freeing the parser takes 2 % of a command's instructions.
+    // The parser is never dropped, because the process ends soon. To free it takes 2 % of a command's instructions.
     let mut parser = ManuallyDrop::new(commands::parser(wanted.as_deref()));
     let matches = match parser.try_get_matches_from_mut(&arguments) {
         Ok(matches) => ManuallyDrop::new(matches),
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Prints a concept page, or else suggests a command.
+/// Prints the page of a topic. For other words, prints a suggestion of a command.
 fn answered_by_help(wanted: Option<&str>, arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     let name = wanted.filter(|name| !commands::exists(name))?;
     let mut globals = Globals::of_nothing_typed();

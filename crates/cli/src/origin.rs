@@ -1,11 +1,12 @@
-//! Where this process comes from: its own environment, and its parents.
+//! Where this process comes from: its own environment, and that of its parents.
 
 use engine::Above;
 use std::env::var_os;
 
-/// The environment of a check's command. What runs in it is no person, whatever terminal it opens.
+/// The environment variable that is set for the command of a check. A program that runs in it is not a person, even if
+/// it opens a terminal.
 const CHECK: &str = "LEFTOFF_CHECK";
-/// Lets automation do what otherwise needs a person.
+/// The environment variable with which automation may do what otherwise only a person can do.
 const TRUST: &str = "LEFTOFF_TRUST";
 
 pub struct Origin {
@@ -13,14 +14,14 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Looks at the parents only if it matters: whoever looks like a person, or brings trust along, must not come from
-    /// an agent.
+    /// Examines the parent processes, if that matters: a process that looks like a person's, or that has LEFTOFF_TRUST,
+    /// must not have been started by an agent.
     pub fn look(looks_like_person: bool) -> Self {
         let matters = looks_like_person || is_set(TRUST);
         Self { above: if matters { Above::look() } else { Above::default() } }
     }
 
-    /// True if this process or a parent was started with this variable.
+    /// True if this process or one of its parents was started with this variable.
     pub fn has(&self, variable: &str) -> bool {
         is_set(variable) || self.above.variables.contains(variable)
     }

@@ -1,22 +1,23 @@
-//! The command line of the original program, translated to leftoff's: for a link `req` to this program, and for
-//! commands after `leftoff req`.
+//! Translates the command line of the original program `req` to leftoff's. Used if this program is called
+//! through a link `req`, and for commands after `leftoff req`.
 
 use crate::arguments::subcommand;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// An option that makes the command act as the original program.
+/// An option that makes the command answer in the words of the original program.
 const AS_ORIGINAL: &str = "--as-original";
-/// Commands whose `--project` is a flag in the original program, and leftoff's option for it.
+/// Commands for which `--project` is a flag in the original program, each with leftoff's option for that
+/// flag.
 const SWITCHES: [(&str, &str); 3] = [("sessions", "--here"), ("init", "--shared"), ("config", "--shared")];
 
-/// True if this program was called by the original program's name.
+/// True if this program was called by the name of the original program.
 pub fn is_called_as_req(arguments: &[OsString]) -> bool {
     let program = arguments.first().map(Path::new).and_then(Path::file_name);
     program.is_some_and(|name| name == "req")
 }
 
-/// The arguments as leftoff's parser expects them.
+/// The arguments in the form that leftoff's parser expects.
 pub fn translated(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let as_req = is_called_as_req(&arguments);
     if as_req {

@@ -1,5 +1,4 @@
-//! How output reaches the terminal: how wide, with or without colours, quietly, or as JSON. Never decides what is
-//! shown.
+//! Output to the terminal: colours, widths, stdout and stderr. What is shown is decided elsewhere.
 
 pub mod answer;
 pub mod ask;
@@ -28,7 +27,7 @@ use output::marked;
 use serde::Serialize;
 use std::io::IsTerminal;
 
-/// The assumed width without a terminal.
+/// The width of the output if there is no terminal.
 const USUAL_WIDTH: usize = 80;
 const NARROWEST: usize = 40;
 const WIDEST: usize = 120;
@@ -61,14 +60,14 @@ impl Colour {
     }
 }
 
-/// The destination of a command's output.
+/// The streams to which a command writes, and how text is written to them.
 pub struct Out {
     colour: bool,
     error_colour: bool,
     quiet: bool,
     json: bool,
     pub width: usize,
-    /// True if stdout is a terminal: long text is then cut, because a person reads it.
+    /// True if stdout is a terminal. A person then reads the output, so long text is cut.
     pub is_terminal: bool,
 }
 
@@ -112,13 +111,13 @@ impl Out {
         output::data(text, self.colour)
     }
 
-    /// Prints one JSON document, formatted in a way that people can read.
+    /// Prints one JSON document, indented so that people can read it.
     pub fn json(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| Failure::no_json(&error))?;
         output::document(&text)
     }
 
-    /// Prints a part of a JSON document that is too long to be held in memory.
+    /// Prints a part of a JSON document, because the whole document may not fit into memory.
     pub fn json_part(&self, text: &str) -> Result<Reader, Failure> {
         output::part(text)
     }
@@ -129,7 +128,7 @@ impl Out {
         output::document(&text)
     }
 
-    /// Prints a message, which is not data, on stderr.
+    /// Prints a message on stderr. A message is not part of the data.
     pub fn say(&self, text: &str) {
         if !self.quiet && !self.json {
             self.raw_error(text);
@@ -158,12 +157,12 @@ impl Out {
     }
 }
 
-/// `1 event`, `2 events`.
+/// The number with the word in the singular or plural: `1 event`, `2 events`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A line, indented by `blanks`, that is wrapped to the width of the terminal.
+/// A line that is indented by `blanks` and wrapped to the width of the terminal.
 pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
     let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
     format!("{:blanks$}{line}\n", "")

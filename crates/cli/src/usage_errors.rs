@@ -1,5 +1,5 @@
-//! Errors of somebody who typed something wrong, each on one line with a hint that says what to type instead. The
-//! parser's own tips ("to pass '--all' as a value, use '-- --all'") answer questions that nobody asked.
+//! Errors about something that the user typed. Each is on one line, with a hint that says what to type instead. The
+//! parser's own tips, such as "to pass '--all' as a value, use '-- --all'", rarely help, and are not shown.
 
 use crate::commands;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub fn no_such_command(typed: &str) -> Failure {
     Failure::wrong_usage(message, hint)
 }
 
-/// The error on one line, and what to type instead.
+/// The error on one line, and a hint that says what to type instead.
 pub fn explained(error: &Error, parser: &mut Command, arguments: &[OsString]) -> (String, Hint) {
     let (path, mut command) = typed_command(parser, arguments);
     let hint = match error.kind() {
@@ -42,7 +42,7 @@ pub fn explained(error: &Error, parser: &mut Command, arguments: &[OsString]) ->
     (first_paragraph(&error.render().to_string()), hint.run(all))
 }
 
-/// The deepest command that the typed words name, with its path.
+/// The command or subcommand that the user typed, with all of its words.
 fn typed_command(parser: &mut Command, arguments: &[OsString]) -> (String, Command) {
     parser.build();
     let mut command: &Command = parser;
@@ -99,7 +99,7 @@ fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) 
     for word in *command {
         match *word {
             TYPED => words.push(typed.to_owned()),
-            // After `--`, the words of a program stay separate words.
+            // The words of a program after `--` stay separate words.
             ALL if command.contains(&"--") => words.extend(behind(of, arguments)),
             ALL => words.push(behind(of, arguments).join(" ")),
             plain => words.push(plain.to_owned()),
@@ -108,7 +108,7 @@ fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) 
     Hint::new(*when).run(words)
 }
 
-/// The words typed after a command, without options.
+/// The words that were typed after a command. Options are left out.
 fn behind(command: &str, arguments: &[OsString]) -> Vec<String> {
     let mut path = command.split(' ').peekable();
     let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy());
@@ -127,13 +127,13 @@ fn dashed(name: &str) -> String {
     format!("--{name}")
 }
 
-/// For example `usage: leftoff item block --reason <REASON> <ID>`.
+/// The usage of a command, such as `usage: leftoff item block --reason <REASON> <ID>`.
 fn usage(command: &mut Command) -> String {
     let usage = command.render_usage().to_string().replacen("Usage", "usage", 1);
     usage.replace(" [OPTIONS]", "")
 }
 
-/// The parser's message. After it, the parser adds usage and tips, separated by an empty line.
+/// The message of the parser, without the usage and the tips that follow it after an empty line.
 fn first_paragraph(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! Waits for changes, for commands that show something until they are interrupted. Shows nothing itself.
+//! Waits for changes. Used by commands that show something until they are interrupted.
 
 use crate::globals::Globals;
 use engine::{Watch, next_look};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub enum Woken {
     /// Somebody changed something.
     Changed,
-    /// A minute has passed, so that displayed times are outdated.
+    /// A minute has passed, so the displayed times are out of date.
     Minute,
 }
 
@@ -19,7 +19,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts watching. Read data only after this, so that no change is missed.
+    /// Starts watching. Data must be read after this call, so that no change is missed.
     pub fn begin(globals: &Globals) -> Self {
         Self { watch: Watch::begin(&globals.options), quiet_since: Instant::now() }
     }

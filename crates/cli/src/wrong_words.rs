@@ -1,10 +1,10 @@
-//! Words that people and models type instead of the right ones, and what they mean: commands, subcommands, options,
-//! values. Tables only; `usage_errors` looks them up.
+//! Wrong words that people and models type, and the right words for them: commands, subcommands, options, values. These
+//! are only tables; `usage_errors` looks words up in them.
 
-/// A possible meaning of a wrong word: an introduction and a command.
+/// Something that a wrong word may mean: an introduction, and the command for it.
 type Meaning = (&'static str, &'static [&'static str]);
 
-/// Wrong words where a command is expected, and their possible meanings.
+/// Wrong words where a command is expected, with everything that they may mean.
 pub const COMMANDS: [(&[&str], &[Meaning]); 37] = [
     (
         &["plan", "implement", "review", "build", "design", "spec"],
@@ -112,15 +112,15 @@ pub const COMMANDS: [(&[&str], &[Meaning]); 37] = [
     (&["workflows", "template", "templates"], &[("", &["workflow", "list"])]),
 ];
 
-/// A placeholder in a command for the mistyped word.
+/// A placeholder in a command. It stands for the word that was mistyped.
 pub const TYPED: &str = "{}";
-/// A placeholder in a command for all words after the command, as a single word.
+/// A placeholder in a command. It stands for all words after the command, as one quoted word.
 pub const ALL: &str = "{all}";
 
 /// A command, wrong words after it, an introduction to the advice, and the right command.
 pub type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
-/// Wrong options.
+/// Wrong options, each with the right command.
 pub const OPTIONS: [Instead; 41] = [
     ("note", &["--message", "-m", "--text"], "", &["note", "<text>"]),
     ("note", &["--type", "-k", "-t"], "", &["note", "<text>", "--kind", "decision"]),
@@ -190,7 +190,7 @@ pub const OPTIONS: [Instead; 41] = [
     ("import", &["--from", "--file"], "", &["import", "<path>"]),
 ];
 
-/// Commands that take no further word.
+/// Commands that take no further word, each with the right command.
 pub const VALUES: [Instead; 16] = [
     ("skip", &[], "only the current phase can be skipped: ", &["skip", "--reason", "<reason>"]),
     ("fail", &[], "", &["fail", "--error", TYPED]),
@@ -230,7 +230,7 @@ mod tests {
     use crate::commands;
     use clap::error::ErrorKind;
 
-    /// Every named command exists, the wrong words are indeed wrong, and the right ones can be parsed.
+    /// Every command in the tables exists, the wrong words are wrong, and the right commands can be parsed.
     #[test]
     fn mistakes_are_mistakes_and_what_is_meant_can_be_typed() {
         for (of, wrong, _, command) in OPTIONS.iter().chain(&VALUES).chain(&SUBCOMMANDS) {

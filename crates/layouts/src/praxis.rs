@@ -38,17 +38,15 @@ const FIRST: &[&str] = &[STATES, ".agent-os/.cache/state", ".agent-os/state"];
 /// In the second format, this folder contains one folder per status. A session has the status of the folder
 /// that contains it.
 const SECOND: &str = ".praxis-os/state/workflow";
-/// The status folders, in order of precedence. An interrupted move may leave a session in two of these
-/// folders, and the first is then used.
+/// The status folders. An interrupted move may leave a session in two of them; the first is then used.
 const STATUSES: &[&str] = &["error", "completed", "active"];
-/// The maximum number of phases. No workflow has more, so a higher number is a mistake.
+/// The maximum number of phases. A higher number is a mistake.
 const MOST_PHASES: u32 = 500;
 const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that belong to the format.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
-/// leftoff's own section below `metadata` in the second format. It contains values for which the format has
-/// no key; the format allows unknown keys only here.
+/// leftoff's own section in the second format, below `metadata`. Unknown keys are allowed only here.
 const OURS: &str = "leftoff";
 /// The key for the time during which a phase was paused.
 const PAUSED: &str = "paused_duration_seconds";
@@ -267,8 +265,8 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     if state.is_legacy() {
         say("", What::Legacy);
     }
-    // The last error is shown as the reason of a failed session, and of a paused session without another
-    // reason. In a completed session it does not matter any more. In these cases no warning is needed.
+    // The last error is already shown as the reason of a failure, or of a pause without another reason. It no
+    // longer matters in a completed session. So it needs no warning in these cases.
     let needs_no_warning = match state.life {
         state::Life::Failed { .. } | state::Life::Completed { .. } => true,
         state::Life::Paused { ref context, .. } => context.is_none(),
@@ -318,8 +316,7 @@ fn says_workflow(content: Option<&[u8]>) -> bool {
     fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
 }
 
-/// The workflow, with the number of phases that the session started with. The definition may have changed
-/// since then.
+/// The workflow, with the number of phases that the session started with.
 fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Definition>) -> Workflow {
     let mut definition = found.unwrap_or_else(|| Definition::unknown(name));
     if let Some(version) = &state.version {

@@ -45,7 +45,7 @@ pub struct Advance {
     /// A file to record with the phase; may be repeated
     #[arg(long, value_name = "PATH")]
     artifact: Vec<PathBuf>,
-    /// Pass although checks fail, with a reason; only a person can, at a terminal
+    /// Pass although checks fail, with a reason; only a person can do this, at a terminal
     #[arg(long = "override", value_name = "REASON")]
     override_reason: Option<String>,
 }
@@ -71,8 +71,8 @@ impl Run for Advance {
     }
 }
 
-/// Shows the result of an attempt at the named phase, or at the current one: the session continues, or the gate did not
-/// pass.
+/// Shows the result of an attempt to complete the phase `asked`, or the current phase: the session continues, or the
+/// gate did not pass.
 pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     if answer.gate_failed {
         return held(answer, asked, globals);
@@ -94,7 +94,7 @@ fn asked_of<'a>(view: &'a View, asked: Option<&str>) -> Option<&'a PhaseView> {
     view.phases.iter().find(|phase| phase.id.as_str() == asked || phase.number.to_string() == asked)
 }
 
-/// Says that the phase was skipped, so that its work was not done.
+/// Reports that the phase was skipped, so that its work was not done.
 fn not_done(skipped: &PhaseView, answer: &Answer, globals: &Globals) -> Outcome {
     let state = format!("{} was skipped, not done", phase_called(skipped.number, &skipped.id));
     let hint = Hint::new("to do the phase after all: ").run_here(words!["rollback", skipped.id]);
@@ -104,8 +104,8 @@ fn not_done(skipped: &PhaseView, answer: &Answer, globals: &Globals) -> Outcome 
     super::shown(&state, answer, ui::answer::already, globals)
 }
 
-/// Shows a gate that did not pass, or an attempt that was only recorded: the session is the data on stdout, and the
-/// reason an error on stderr.
+/// Shows an attempt that did not complete the phase, because the gate did not pass or the attempt was only recorded.
+/// The session is data, on stdout; the reason is an error, on stderr.
 fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let view = &answer.view;
     let out = globals.out();
@@ -114,7 +114,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     } else {
         ui::answer::warn_shortly(&view.warnings, &out);
     }
-    // A claimed phase may be tried while a later phase is current.
+    // A claimed phase may be tried although a later phase is current.
     let tried = asked_of(view, asked).or_else(|| view.contested()).or_else(|| view.current());
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
@@ -142,7 +142,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     Err(Failure::gate(message, Some(hint)))
 }
 
-/// The evidence options for the next attempt: missing values are placeholders.
+/// The evidence options for the next attempt. A missing value is shown as a placeholder.
 fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     let stand_in = |check: &CheckResult| match check.needed.as_deref() {
         Some("boolean") => placeholder(ValueType::Boolean),
@@ -155,7 +155,8 @@ fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()
 }
 
-/// The maximum size of evidence: figures and names that a gate checks and the log stores forever, not whole files.
+/// The maximum size of a file with evidence, in bytes. Evidence consists of figures and names that a gate checks, not
+/// of whole files; the log stores it forever.
 const LONGEST_EVIDENCE: u64 = 1024 * 1024;
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

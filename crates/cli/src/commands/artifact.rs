@@ -48,7 +48,7 @@ enum Action {
     Restore {
         /// The file
         path: PathBuf,
-        /// A version from `artifact history` [default: the newest one that differs from the current file]
+        /// A version from `artifact history` [default: the newest one that differs from the file as it is now]
         #[arg(long, value_name = "N")]
         version: Option<u32>,
     },

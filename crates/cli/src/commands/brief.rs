@@ -56,7 +56,7 @@ impl Run for Brief {
     }
 }
 
-/// The sessions that are active in other places, as warnings for somebody who looks for one here.
+/// Warnings about sessions that are active in other places, for somebody who looks for a session here.
 fn elsewhere(engine: &Engine) -> engine::Result<Vec<Warning>> {
     Ok(match engine.sessions().status()? {
         Current::Session(_) => Vec::new(),

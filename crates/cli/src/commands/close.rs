@@ -33,7 +33,7 @@ impl Run for Close {
 }
 
 impl Close {
-    /// Refuses the name of a phase, as in `complete plan`, unless a session has that name.
+    /// Refuses the name of a phase, as in `complete plan`. A session with that name is accepted.
     fn refuse_phase(&self, globals: &Globals) -> Result<(), Failure> {
         let Some(asked) = self.id.as_deref() else { return Ok(()) };
         let engine = globals.query()?;

@@ -29,7 +29,7 @@ impl Run for Completions {
     }
 }
 
-/// A script that completes commands and options only, for shells that cannot call the program.
+/// A script that completes only commands and options. It is for shells that cannot call the program.
 fn static_script(shell: Shell) -> String {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut parser(None), "leftoff", &mut text);

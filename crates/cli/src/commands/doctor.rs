@@ -66,7 +66,7 @@ impl Run for Doctor {
     }
 }
 
-/// Fixes what can be fixed safely. Returns one line for each fix.
+/// Fixes everything that can be fixed safely. Returns one line for each fix.
 fn fix(globals: &Globals) -> Result<Vec<String>, Failure> {
     let mut fixed = engine::fix(&globals.options)?;
     for user in [false, true] {

@@ -16,8 +16,8 @@ const LONGEST_LINE: usize = 400;
 
 /// Run the current phase's checks, and change nothing
 ///
-/// Shows for each check what was found and how to fix it. `--phase` selects another phase, which only a file says is
-/// done. Exit code 5 if the gate would not pass.
+/// Shows for each check what was found and how to fix it. `--phase` selects a claimed phase: one that only a file says
+/// is done. Exit code 5 if the gate would not pass.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"

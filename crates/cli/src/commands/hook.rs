@@ -1,4 +1,4 @@
-//! `leftoff hook`, as far as its help needs it. The hook itself runs before any parsing: see `hooks`.
+//! The help of `leftoff hook`. The hook itself runs before any arguments are parsed: see `hooks`.
 
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
@@ -26,7 +26,8 @@ pub struct Hook {
 
 impl Run for Hook {
     fn run(self, _globals: &Globals) -> Outcome {
-        // Only a request for help comes here, and the parser has answered it already.
+        // A hook never gets here, because it runs before parsing. A request for help was already answered by the
+        // parser.
         let event = self.event.map(|event| format!(" {event}")).unwrap_or_default();
         let message = format!("hook {}{event} takes no options", self.agent);
         Err(Failure::wrong_usage(message, "use: leftoff hook claude"))

@@ -60,13 +60,13 @@ pub struct Init {
     remove: bool,
 }
 
-/// What was done, or would be done.
+/// The changes that were made, or that would be made.
 struct Done {
     setup: Option<engine::Setup>,
     gone: Vec<PathBuf>,
     touched: Vec<Touched>,
     agents: Vec<&'static Agent>,
-    /// A file in the user's home folder whose entry stays, and the other projects that need the entry.
+    /// A file in the user's home folder with an entry that stays, and the other projects that need that entry.
     needed: Option<(PathBuf, Vec<PathBuf>)>,
 }
 
@@ -97,17 +97,17 @@ impl Run for Init {
     }
 }
 
-/// The maximum number of new lines of each file to show, so that the changes and the question fit on one screen.
+/// The maximum number of new lines that are shown of each file, so that all changes and the question fit on one screen.
 const LINES_BEFORE_THE_QUESTION: usize = 4;
 
 impl Init {
-    /// True if a person typed `init` without naming agents: the changes are then shown before they are made.
+    /// True if a person typed `init` without naming agents. The changes are then shown before they are made.
     fn asks_first(&self, globals: &Globals) -> bool {
         let is_plain = self.agents.is_empty() && !(self.user || self.dry_run || self.remove || self.req_shim);
         is_plain && globals.options.person_present && !globals.yes && !globals.json
     }
 
-    /// Shows the changes and asks once whether to make them. Without changes, does not ask.
+    /// Shows the changes, and asks whether to make them. Returns true without asking if there are none.
     fn is_wanted(&self, globals: &Globals) -> Result<bool, Failure> {
         let plan = Self { dry_run: true, ..self.clone() };
         let planned = plan.put_in(globals)?;
@@ -132,7 +132,7 @@ impl Init {
         let mut places = places(globals, self.user);
         let agents = install::chosen(&self.agents, &places, Task::PutIn)?;
         self.refuse_without_home(&places)?;
-        // Everything is computed before anything is written, so that a file that cannot be edited leaves all files
+        // All changes are computed before the first is written. If one file cannot be edited, all files thus stay
         // unchanged.
         if !agents.is_empty() {
             install::run(&agents, &places, Task::PutIn, true)?;
@@ -168,7 +168,7 @@ impl Init {
         self.refuse_without_home(&places)?;
         let needed_by = if self.user { Vec::new() } else { others_with_store_in_state_folder(globals) };
         if !needed_by.is_empty() {
-            // These projects need the entry in the user's own settings, so it stays.
+            // Other projects need the entry in the user's own settings, so the entry stays.
             places.stores.clear();
         }
         let mut touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
@@ -200,7 +200,7 @@ impl Init {
         self.shown(done, usize::MAX)
     }
 
-    /// Describes what was or would be done to each file, with at most `most` of its new lines.
+    /// The changes that were or would be made to each file. At most `most` new lines of each file are shown.
     fn shown(&self, done: &Done, most: usize) -> String {
         let mut text = String::new();
         let would = if self.dry_run { "would " } else { "" };
@@ -290,7 +290,7 @@ impl Init {
     }
 }
 
-/// The next step, as the last line.
+/// The last line of the output: the next step.
 fn next_step(agents: &[&Agent]) -> String {
     match agents.first() {
         Some(agent) => format!(
@@ -303,7 +303,7 @@ fn next_step(agents: &[&Agent]) -> String {
     }
 }
 
-/// The places of the agents' files, for this command.
+/// The places of agents' files, according to the arguments.
 pub fn places(globals: &Globals, user: bool) -> Places {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
@@ -327,20 +327,21 @@ fn still_needed(path: &Path, projects: &[PathBuf]) -> String {
     format!("The entry in {} stays: {by}.", path.display())
 }
 
-/// The user's other projects whose store is in the state folder, which their agents need access to.
+/// The user's other projects whose store is in the state folder. Their agents need access to that folder.
 fn others_with_store_in_state_folder(globals: &Globals) -> Vec<PathBuf> {
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
     let project = folder.and_then(|folder| engine::Project::find_or_here(&folder).ok());
     engine::Project::others_in_state_folder(project.as_ref())
 }
 
-/// Codex's settings in the home folder, if Codex is among these agents: a single entry there serves every project.
+/// The path of Codex's settings in the home folder, if Codex is one of these agents. One entry there serves all
+/// projects.
 fn shared_entry(agents: &[&Agent], places: &Places) -> Option<PathBuf> {
     let codex = agents.iter().any(|agent| agent.name == "codex");
     install::agents::codex_home(places).filter(|_| codex).map(|home| home.join("config.toml"))
 }
 
-/// The state folder, if this project's store is in it.
+/// The state folder, if this project's store is in it; otherwise nothing.
 fn stores(setup: &engine::Setup) -> Vec<PathBuf> {
     engine::state_folder().into_iter().filter(|state| setup.store.starts_with(state)).collect()
 }

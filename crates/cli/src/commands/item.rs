@@ -68,7 +68,7 @@ enum Action {
         #[arg(long = "for", value_name = "DURATION", value_parser = lease)]
         seconds: Option<u64>,
     },
-    /// Release an item; only its holder or a person can
+    /// Release an item; only its holder or a person can do this
     Release {
         /// Item, as `leftoff item list` shows it
         id: String,
@@ -252,7 +252,7 @@ fn changed(request: ItemRequest, globals: &Globals) -> engine::Result<Answer> {
     globals.command()?.execute(Request::Item(request))
 }
 
-/// Shows `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and the next step.
+/// Shows the result for an item, such as `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and the next step.
 fn show_answer(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
     let already = about_item(&format!("already {done}"), answer);
     answered_unless(&already, &about_item(done, answer), answer, globals)
@@ -291,7 +291,7 @@ fn count((name, value): &(String, String)) -> Result<(String, Count), Failure> {
 }
 
 fn known(status: &str) -> Result<String, Failure> {
-    // `in_progress` is the word of other tools for an active item.
+    // Other tools call an active item `in_progress`.
     let status = if status == "in_progress" { "active" } else { status };
     if ItemStatus::NAMES.contains(&status) {
         return Ok(status.to_owned());

@@ -79,7 +79,7 @@ fn nothing_listed(status: Option<&str>, all: bool) -> String {
     }
 }
 
-/// The warnings that are not shown below a session's line. The list in another tool's own words has no such lines.
+/// The warnings that do not belong to one session's line. A list in another tool's own words shows all warnings here.
 fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
     let is_at_a_line = |warning: &&Warning| {
         listing.heading.is_none() && listing.sessions.iter().any(|line| line.warnings.contains(warning))

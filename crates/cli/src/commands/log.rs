@@ -14,7 +14,7 @@ use model::id::SessionId;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// What happened in a session, oldest first
+/// Show what happened in a session, oldest first
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff log\n  leftoff log k3v9 --json\n  leftoff log -f\n\nWith -f and --json every event is a JSON document on a line of its own."
@@ -27,8 +27,8 @@ pub struct Log {
     follow: bool,
 }
 
-/// How many of the newest events are compared with the shown ones, because an edit that is not in the log yet may be
-/// described differently after the next edit.
+/// The number of newest events that are compared with the events already shown. An edit that is not in the log yet may
+/// be described differently after the next edit.
 const COMPARED: u64 = 50;
 
 impl Run for Log {
@@ -66,7 +66,7 @@ impl Run for Log {
     }
 }
 
-/// Shows a log in parts, so that memory never holds more than one part, and stops if the reader does.
+/// Shows a log in parts, so that only one part is in memory at a time. Stops when the reader of the output stops.
 fn in_pages(
     engine: &Engine,
     asked: Option<&str>,
@@ -120,7 +120,7 @@ fn show(events: &[Recorded], now: Timestamp, globals: &Globals) -> Result<Reader
     Ok(reader)
 }
 
-/// The newest shown events, by version.
+/// The newest events that were shown, by their versions.
 #[derive(Default)]
 struct Shown(BTreeMap<u64, String>);
 

@@ -71,14 +71,15 @@ impl Run for NoteCommand {
         let number = answer.view.notes.iter().map(|note| note.id).max().unwrap_or_default();
         let done = format!("{} {number} recorded", kind.name());
         match kind {
-            // A blocker comes before the next step, so the next step is shown again.
+            // A blocker determines the next step, so the next step is shown.
             NoteKind::Blocker => answered(&done, &answer, globals),
             _ => answered_briefly(&done, &answer, globals),
         }
     }
 }
 
-/// Refuses `note list` and `note add …`, which are commands of other programs: nobody wants to record these words.
+/// Refuses `note list` and `note add …`. Other programs have such commands, and nobody wants to record these words as a
+/// note.
 fn looks_like_a_command(text: &[String]) -> Option<Failure> {
     let (first, rest) = text.split_first()?;
     match (first.as_str(), rest) {

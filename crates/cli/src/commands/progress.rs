@@ -80,7 +80,8 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
             ui::answer::warn(&nothing.warnings, out);
             "Waiting for session… (no session here; start one: leftoff start)".to_owned()
         }
-        // A tool's own screen shows a closed session only if the session was named; otherwise it waits for a new one.
+        // A tool's own view shows a closed session only if the user named the session. Otherwise it waits for a new
+        // one.
         Current::Session(view)
             if engine::has_own_screen(&view.layout)
                 && matches!(view.status, Status::Completed | Status::Abandoned)
@@ -125,7 +126,7 @@ fn waiting_beside(view: &View) -> String {
     )
 }
 
-/// The rows of the screen as lines, in stdout's colours.
+/// The rows of the screen as lines of text, coloured if stdout accepts colours.
 fn text(rows: &[tui::Row], out: &Out) -> String {
     let painted = |(tone, text): &(tui::Tone, String)| match tone {
         tui::Tone::Plain => text.clone(),
@@ -162,7 +163,7 @@ fn check(workflow: &str) -> Result<(), Failure> {
     Err(Failure::wrong_usage(wrong, format!("use {use_one}")))
 }
 
-/// Says that the session lacks the requested workflow, and which one it has.
+/// The message that the session does not have the requested workflow. It names the workflow that the session has.
 fn waiting_for(asked: Option<&str>, screen: &Screen, id: &str) -> String {
     let asked = asked.unwrap_or_default();
     let other = screen.tracks.first().map(|track| track.workflow).unwrap_or_default();

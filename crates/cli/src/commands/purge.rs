@@ -13,9 +13,9 @@ use std::process::ExitCode;
 ///
 /// For secrets that redaction missed. Every occurrence in the session's events, snapshot, activity and remembered
 /// answers becomes `[purged]`, stored files that contain the text are deleted, and the bytes are erased from the disk.
-/// An event records that text was purged, but not which. A purge cannot be undone, and does not reach earlier backups
-/// or bundles. Also replace the secret wherever it is used. Only a person can purge, at a terminal, and is asked to
-/// confirm unless --yes is given.
+/// An event records that a text was purged, without the text. A purge cannot be undone, and does not reach earlier
+/// backups or bundles. Also replace the secret wherever it is used. Only a person can purge, at a terminal, and is
+/// asked to confirm unless --yes is given.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff purge \"the password\"\n  leftoff purge --session k3v9 --match \"the password\" --yes\n  pass show db | leftoff purge --match - --yes"
@@ -35,7 +35,7 @@ impl Run for Purge {
         let mut engine = globals.command()?;
         let purge = |confirmed| Request::Purge(PurgeRequest { text: text.clone(), confirmed });
         let answer = match engine.execute(purge(globals.yes)) {
-            // Without a person, the engine's error says that a person must confirm.
+            // If no person is present, the engine's error says that a person must confirm.
             Err(Error::NeedsAnswer { question, .. }) if globals.options.person_present => {
                 if !ui::ask::yes(&question, globals) {
                     return Err(Failure::findings("nothing was purged".to_owned(), None));
@@ -66,7 +66,8 @@ impl Run for Purge {
     }
 }
 
-/// The number of replaced occurrences, and of events that contained them, as recorded in the purge's own event.
+/// The number of occurrences that were replaced, and the number of events that contained them. The purge's own event
+/// contains both.
 fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     let view = &answer.view;
     if view.already {
@@ -80,8 +81,8 @@ fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     Ok(numbers.unwrap_or_default())
 }
 
-/// The maximum length of the text to purge, longer than any secret. Limited because every event is searched for the
-/// text.
+/// The maximum length of the text to purge, in bytes. Longer than any secret. There is a limit because every event is
+/// searched for the text.
 const LONGEST_SECRET: u64 = 64 * 1024;
 
 fn read(text: String) -> Result<String, Failure> {

@@ -52,7 +52,7 @@ impl Run for Repair {
     }
 }
 
-/// Says that nothing can be repaired, and how many problems remain that only the author of a file can fix.
+/// The message that nothing can be repaired. It includes the number of problems that only the author of a file can fix.
 fn nothing_to_repair(globals: &Globals) -> String {
     let found = engine::diagnose(globals.options.clone()).unwrap_or_default();
     match found.iter().filter(|finding| finding.kind == "foreign_file").count() {
@@ -64,7 +64,8 @@ fn nothing_to_repair(globals: &Globals) -> String {
     }
 }
 
-/// Repairs a session as a person at the terminal chooses; `None` if no person chooses.
+/// Repairs a session at the position that a person chooses at the terminal. `None` if no person is there or none is
+/// chosen.
 fn chosen(session: &Repaired, globals: &Globals) -> Result<Option<Repaired>, Failure> {
     let question = session.failed.clone().unwrap_or_default();
     let Some(choice) = ui::ask::choice(&question, &session.choices) else { return Ok(None) };
@@ -77,7 +78,7 @@ fn question(session: &Repaired) -> Error {
     Error::NeedsChoice { question, choices: session.choices.clone() }
 }
 
-/// A repair report: source, position, fixes, and what may be approximate.
+/// The report on a repaired session: its source, its position, the fixes, and what may be approximate.
 fn report(session: &Repaired) -> String {
     let id = &session.session_id;
     if let Some(why) = &session.failed {

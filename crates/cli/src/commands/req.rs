@@ -32,7 +32,7 @@ pub struct ReqCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Act as the original program
+    /// Answer in the words of the requirements framework's own program
     #[arg(long, hide = true)]
     as_original: bool,
 }
@@ -52,7 +52,7 @@ struct On {
     branch: Option<String>,
 }
 
-/// The destination of an answer, and its wording: scripts for the original program look for its words.
+/// Where an answer goes, and in which words. Scripts for the original program look for its words.
 #[derive(Clone, Copy)]
 struct Speaker<'a> {
     globals: &'a Globals,
@@ -60,13 +60,13 @@ struct Speaker<'a> {
 }
 
 impl Speaker<'_> {
-    /// True for an answer in the original program's words. JSON has leftoff's own form in any case.
+    /// True if an answer is in the words of the original program. JSON always has leftoff's own form.
     fn has_original_words(self) -> bool {
         self.is_original && !self.globals.json
     }
 }
 
-/// The branch whose agent sessions all satisfy something together.
+/// The branch for which something is satisfied, for all of its agent sessions together.
 #[derive(Clone)]
 enum WholeBranch {
     CheckedOut,
@@ -120,7 +120,7 @@ enum Action {
         /// A JSON object to store with the record
         #[arg(short, long, value_name = "JSON", value_parser = object)]
         metadata: Option<Map<String, Value>>,
-        /// Record that the requirement is bypassed, and was not done
+        /// Record that the requirement is bypassed: it no longer blocks, although it was not satisfied
         #[arg(long)]
         bypass: bool,
         #[command(flatten)]
@@ -175,12 +175,12 @@ enum Action {
     Config(Config),
     /// Create a configuration
     Init(InitRequirements),
-    /// Switch the project's requirements on, for you alone, or only the named one
+    /// Switch the project's requirements on for you alone; with a name, only that one
     Enable {
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
-    /// Switch the project's requirements off, for you alone, or only the named one
+    /// Switch the project's requirements off for you alone; with a name, only that one
     Disable {
         #[arg(value_name = "NAME")]
         name: Option<String>,
@@ -197,7 +197,7 @@ enum Action {
 impl Action {
     fn intent(&self) -> Intent {
         match self {
-            // Queries do not create anything.
+            // These are queries, which create nothing.
             Self::List { .. }
             | Self::Status { .. }
             | Self::Sessions { .. }
@@ -265,7 +265,7 @@ impl Run for ReqCommand {
             Action::Clear { names, all, on, who } => {
                 refuse_clearing_nothing(&names, all, speaker)?;
                 let clearing = if all { Clearing::All } else { Clearing::Named(names.clone()) };
-                // The original clears for everybody, whoever is named.
+                // The original program clears a requirement for everybody, whichever agent session is named.
                 let agent_session = named(who).filter(|_| !speaker.is_original);
                 let branch = on.branch;
                 let request = RequirementRequest::Clear { clearing, branch, agent_session };
@@ -296,7 +296,7 @@ impl Run for ReqCommand {
     }
 }
 
-/// The options of a `req` command: `--session` names an agent session, and the agent's environment may name the
+/// The options for a `req` command. `--session` names an agent session here, and the agent's environment may name the
 /// project.
 fn here(globals: &Globals) -> Globals {
     let mut here = globals.clone();
@@ -307,8 +307,8 @@ fn here(globals: &Globals) -> Globals {
     here
 }
 
-/// Refuses to clear without a name. The exit code is 1 in the original's words, like every failure of the original
-/// program.
+/// Refuses to clear if no requirement is named. In the original's words, the exit code is 1, as for every failure of
+/// the original program.
 fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) -> Result<(), Failure> {
     if all || !names.is_empty() {
         return Ok(());
@@ -320,7 +320,8 @@ fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) ->
     Err(Failure::wrong_usage(message, hint))
 }
 
-/// The names, and the branch if `--branch` was given. A single word after `--branch` is the requirement, not a branch.
+/// The names of requirements, and the branch if `--branch` was given. If only one word is given, after `--branch`, it
+/// is the name of a requirement.
 fn names_and_branch(
     names: Vec<String>,
     branch: Option<WholeBranch>,
@@ -338,8 +339,7 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("the value is not a JSON object: {error}"))
 }
 
-/// Opens the engine. Requirements are stored in the branch's file, so a store that cannot be opened does not prevent
-/// changing them.
+/// Opens the engine. It opens even if the store cannot be opened, because requirements are in the branch's file.
 fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
     match globals.open(intent) {
         Err(Error::Store(error)) => {

@@ -20,7 +20,7 @@ use engine::{Answer, Choice, Error, OnDiscrepancy, Request, Taking};
 pub struct Resume {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Take over a session that an agent is working on elsewhere; only a person can
+    /// Take over a session on which an agent is working elsewhere; only a person can do this
     #[arg(long)]
     take: bool,
 }
@@ -37,7 +37,7 @@ impl Run for Resume {
                 let mut chosen = globals.naming(Some(choice.session));
                 if let Some(phase) = &choice.phase {
                     engine::repair(chosen.options.clone(), Some(phase))?;
-                    // Somebody who has just chosen the phase at which to continue knows what is missing.
+                    // The user has just chosen the phase at which the session continues, and so knows what is missing.
                     chosen.yes = true;
                 }
                 let answer = go_on(&chosen, taking)?;
@@ -57,13 +57,13 @@ impl Run for Resume {
     }
 }
 
-/// The maximum length of the reason and the context of a pause in one line.
+/// The maximum length of the reason and of the context of a pause, in one line.
 const LONGEST: usize = 200;
 
-/// A question, and its answers from which a person chooses.
+/// A question, and the answers from which a person can choose.
 type Choosing = (String, Vec<Choice>);
 
-/// Resumes a session, or returns a question that must be answered first.
+/// Resumes a session. If a question must be answered first, returns the question.
 fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
     let on = if globals.yes { OnDiscrepancy::Continue } else { OnDiscrepancy::Ask };
@@ -77,7 +77,7 @@ fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, 
     }
 }
 
-/// Asks a person how to continue; `None` if no person is there or the person declines.
+/// Asks a person how to continue. `None` if no person is at the terminal, or the person cancels.
 fn ask(question: &str) -> Option<OnDiscrepancy> {
     let prompt = format!("{question}\n[g]o on, [b]ack to the first affected phase, [c]ancel? ");
     match ui::ask::words(&prompt)?.as_str() {

@@ -28,7 +28,7 @@ pub struct Revisit {
     /// The reason for going back; stored in the history
     #[arg(long)]
     reason: String,
-    /// A later phase that is affected, or an item of such a phase, to archive only files with the item's name; may be
+    /// A later phase that is affected; or an item of a later phase, to archive only files with the item's name; may be
     /// repeated [default: all]
     #[arg(long, value_name = "PHASE", num_args = 1..)]
     affects: Vec<String>,

@@ -10,9 +10,9 @@ use web::Serving;
 /// Serve a page that shows all sessions in a browser
 ///
 /// Prints an address with a token that works for one visit; open it in a browser. The page is read-only unless
-/// `--allow-actions` is given; it then has buttons to approve, pause, resume and write notes. An approval counts as a
-/// person's only if a person started the server at a terminal. Other machines can reach the server only with `--listen`
-/// and `--plain-http`, which accepts that the connection is not encrypted.
+/// `--allow-actions` is given; it then has buttons to approve, pause, resume and write notes. An approval on the page
+/// counts as a person's only if a person started the server at a terminal. Other machines can reach the server only
+/// with `--listen` and `--plain-http`; the latter accepts that the connection is not encrypted.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff serve\n  leftoff serve --allow-actions\n  leftoff serve --port 7118\n  leftoff serve --listen 0.0.0.0:7118 --plain-http --host build.example"
@@ -45,7 +45,7 @@ impl Run for Serve {
                 "put a TLS proxy in front of 127.0.0.1, or accept it with --plain-http",
             ));
         }
-        // Report problems with the project before a browser is opened.
+        // Problems with the project are reported before the user opens a browser.
         globals.query()?;
         let out = globals.out();
         let told = |address: SocketAddr, token: &str| {

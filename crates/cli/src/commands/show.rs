@@ -6,7 +6,7 @@ use crate::ui;
 use engine::Detail;
 use std::process::ExitCode;
 
-/// A session with its whole history: every attempt, every note
+/// Show a session with its whole history: every attempt, every note
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff show\n  leftoff show k3v9 --json\n  leftoff show k3v9 --format html > session.html"
@@ -21,7 +21,8 @@ pub struct Show {
 
 impl Run for Show {
     fn run(self, globals: &Globals) -> Outcome {
-        // Printed commands must name the session, whether it was named as an argument or with --session.
+        // The commands in the output must name the session, even if the user named it as an argument and not
+        // with --session.
         let mut globals = globals.clone();
         globals.options.session = self.id.or(globals.options.session);
         globals.json |= self.format.as_deref() == Some("json");

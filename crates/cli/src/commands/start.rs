@@ -14,7 +14,8 @@ use model::words;
 ///
 /// The session becomes the active one of this worktree. The previous one is paused if it is a native session or one of
 /// ccw, which allow one active session at a time. If another live agent works on the previous session, it stays active
-/// and the new one runs beside it. Sessions of ocr, praxis and essay stay active. A new folder is set up first.
+/// and the new one runs beside it. Sessions of ocr, praxis and essay stay active. If leftoff is not set up in this
+/// folder yet, it is set up first.
 #[derive(Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12\n  leftoff start --from specs/001-albums"
@@ -39,7 +40,7 @@ pub struct Start {
     #[arg(long)]
     id: Option<String>,
     /// The layout of the session's files: native, ocr, ccw, praxis, essay; native has no files [default: the one in
-    /// .leftoff/config.toml, else that of the only tool with sessions here, else native]
+    /// .leftoff/config.toml, or else that of the only tool with sessions here, or else native]
     #[arg(long)]
     layout: Option<String>,
     /// A custom field of the session; may be repeated
@@ -48,8 +49,8 @@ pub struct Start {
     /// Run beside the active session instead of pausing it
     #[arg(long)]
     parallel: bool,
-    /// A task list whose tasks become items: a file or folder that `leftoff import` can read. If a session was started
-    /// from this list before, that session is resumed and updated
+    /// A task list whose tasks become items: a file or folder that `leftoff import` can read. If this worktree has an
+    /// unfinished session that was started from this list, that session is resumed and updated
     #[arg(long, value_name = "PATH", conflicts_with_all = ["parallel", "paused"])]
     from: Option<String>,
     /// Create the session without activating it; `resume` or `switch` activates it
@@ -67,7 +68,8 @@ impl Run for Start {
 }
 
 impl Start {
-    /// Resumes the session that was started from a list, or starts a new one, and imports the list's tasks as items.
+    /// Imports the tasks of a list as items. If an unfinished session was started from the list, that session is
+    /// resumed; otherwise a new one is started.
     fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
         let engine = globals.open(Intent::Create)?;
         let list = FoundList::at(path, engine.project())?.ok_or_else(|| no_list(path))?;
@@ -113,7 +115,7 @@ impl Start {
     }
 }
 
-/// The error for a path that is not a task list. Names the lists below a folder, if there are any.
+/// The error for a path that is not a task list. If the path is a folder, the error names the lists below it.
 fn no_list(path: &str) -> Failure {
     const NAMED: usize = 3;
     if !std::path::Path::new(path).exists() {
@@ -131,7 +133,7 @@ fn no_list(path: &str) -> Failure {
     Failure::wrong_usage(message, others.fold(hint, |hint, other| hint.then(format!(", {other}"))))
 }
 
-/// The unfinished session in this worktree that was started from this list.
+/// The id of the unfinished session in this worktree that was started from this list.
 fn started_from(engine: &Engine, list: &str) -> engine::Result<Option<String>> {
     let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
     let started_from = Some(list.to_owned());

@@ -9,7 +9,7 @@ use engine::Current;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// The current session's state, on one screen
+/// Show the current session's state, on one screen
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff status\n  leftoff status k3v9\n  leftoff status --json | jq .progress.percent\n  leftoff status --watch\n\nWith --watch and --json every change is a JSON document on a line of its own."
@@ -63,7 +63,7 @@ fn watch(globals: &Globals) -> Outcome {
             }
             before = now;
         }
-        // A pipe gets a new status only after a change, not every minute.
+        // If stdout is a pipe, the status is written again only after a change, and not every minute.
         while live.wait() == Woken::Minute && !is_screen {}
     }
 }

@@ -1,4 +1,4 @@
-//! `leftoff statusline`, as far as its help needs it. The command runs before any parsing: see `hooks/statusline.rs`.
+//! The help of `leftoff statusline`. The command runs before any arguments are parsed: see `hooks/statusline.rs`.
 
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;

@@ -95,7 +95,7 @@ impl SyncCommand {
         let request = SyncRequest::Now { fetch_only: self.fetch_only, unattended: self.unattended };
         let done = globals.open(Intent::Create)?.sync(request);
         if self.unattended {
-            // Not an error for a hook: `sync status` shows the last error.
+            // A hook must not fail, so this is not an error. `sync status` shows the last error.
             return Ok(ExitCode::SUCCESS);
         }
         synced(&done?, globals)
@@ -132,7 +132,7 @@ fn status(status: &SyncStatus, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The status as lines for people.
+/// The status of sharing, as lines for people.
 pub(super) fn status_text(status: &SyncStatus) -> String {
     if !status.on {
         return "Sessions of this project are not shared. Enable it: leftoff init --sync".to_owned();

@@ -67,7 +67,7 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
     let is_new = commands.iter().any(|entry| !entry.trusted);
     let asks = is_new && globals.options.person_present && !globals.yes;
     for entry in &commands {
-        // A person is not asked about a command that was not shown, so it is shown even with -q.
+        // A person must see the command before the question, so it is shown even with -q.
         if asks { out.raw_error(&shown(entry)) } else { out.say(&shown(entry)) }
     }
     if is_new {
@@ -126,7 +126,7 @@ fn rule(line: &PolicyLine) -> String {
     format!("{} = \"{who}\"{state}", line.rule)
 }
 
-/// A command with every line of its text, which is exactly what is trusted.
+/// A command with all lines of its text. Exactly this text is trusted.
 fn shown(entry: &TrustedCommand) -> String {
     let state = if entry.trusted { " (trusted)" } else { "" };
     let whose = match &entry.session {

@@ -11,9 +11,9 @@ use std::process::ExitCode;
 /// Check that a session's work is proven
 ///
 /// Exit code 5 if it is not. Replays the whole history, checks its hash chain and its definition, and compares every
-/// recorded file with the working tree. A session is proven if each phase is verified, done or not applicable, but not
-/// if any phase is open, skipped or claimed. Data from another machine is proven up to a `--head` that somebody noted
-/// there, and is a claim without one. `--format markdown` is for a pull request.
+/// recorded file with the working tree. A session is proven if every phase is verified, done or not applicable; a phase
+/// that is open, skipped or claimed is not proven. Data from another machine is a claim, unless `--head` names a head
+/// that somebody noted on that machine: data up to that head is proven. `--format markdown` is for a pull request.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff verify\n  leftoff verify --allow reported,warnings\n  leftoff verify --branch login --format markdown\n  leftoff verify --bundle login.leftoff --head 3f0c…"
@@ -21,7 +21,8 @@ use std::process::ExitCode;
 pub struct Verify {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Verify every session that worked on this branch; with --bundle, require that the bundle's session did
+    /// Verify every session that worked on this branch; with --bundle, require that the session in the bundle worked on
+    /// it
     #[arg(long, value_name = "B")]
     branch: Option<String>,
     /// Verify the session in this bundle, without importing it
@@ -69,7 +70,7 @@ impl Run for Verify {
     }
 }
 
-/// Fails with a list of everything that is not proven.
+/// Fails if anything is not proven, and lists everything that is not.
 fn verdict(reports: &[Report]) -> Outcome {
     match reasons(reports).as_slice() {
         [] => Ok(ExitCode::SUCCESS),

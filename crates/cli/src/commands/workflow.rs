@@ -38,7 +38,7 @@ enum Action {
         /// The workflows to check [default: all]
         names: Vec<String>,
     },
-    /// Write a commented starter definition
+    /// Write a definition to start from, with comments
     New {
         /// The name of the workflow; the file is .leftoff/workflows/NAME.toml
         name: String,
@@ -65,8 +65,8 @@ impl Run for WorkflowCommand {
     }
 }
 
-/// Opens the project, or this folder if it is not a project yet, because built-in workflows are available everywhere.
-/// Creates nothing.
+/// Opens the project. If this folder is not in a project, opens the folder, because built-in workflows are available
+/// everywhere. Creates nothing.
 fn opened(globals: &Globals) -> Result<Engine, Failure> {
     match globals.open(Intent::Query) {
         Err(engine::Error::NoProject { .. }) => Ok(globals.open(Intent::Create)?),
@@ -158,7 +158,7 @@ fn new(name: &str, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what the current definition would change in the session, and then asks.
+/// Shows what the current definition would change in the session, and asks whether to use it.
 fn update(globals: &Globals) -> Outcome {
     let mut engine = globals.command()?;
     let changes = engine.workflows().definition_changes()?;

@@ -1,4 +1,4 @@
-//! Claude Code's hook protocol.
+//! The hook protocol of Claude Code.
 
 use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
 use engine::Project;
@@ -15,7 +15,7 @@ pub const PROTOCOL: Protocol = Protocol {
     write,
 };
 
-/// The fields that leftoff reads; other fields are skipped without being copied. A wrong type is an error only in
+/// The fields that leftoff reads. Other fields are skipped without being copied. A wrong type is an error only in
 /// fields that all events have.
 #[derive(Deserialize)]
 struct Event {
@@ -75,14 +75,14 @@ impl Event {
         ToolCall::new(self.tool_name.as_str().unwrap_or_default(), self.tool_use_id.as_str(), input)
     }
 
-    /// The subagent that the event is about. The agent's internal helpers, which have an empty type, do not count.
+    /// The subagent that the event is about. `None` for the agent's internal helpers, whose type is empty.
     fn subagent(&self) -> Option<Subagent> {
         self.agent_id.as_str()?;
         Some(Subagent { is_internal: self.agent_type.as_str().unwrap_or_default().is_empty() })
     }
 }
 
-/// Parses an event of Claude Code's form, which several agents use.
+/// Parses an event in the form that Claude Code and several other agents use.
 pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
     let agent = identity(agent, &session_id(agent, &event.session_id)?)?;
@@ -94,16 +94,16 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     })
 }
 
-/// The id of the agent session: from the event, or else from the agent's environment (`CLAUDE_SESSION_ID`).
+/// The id of the agent session: from the event, or else from the agent's environment, such as `CLAUDE_SESSION_ID`.
 fn session_id(agent: &str, said: &Value) -> Result<String, String> {
     let set = || std::env::var(format!("{}_SESSION_ID", agent.to_uppercase())).ok();
     let id = said.as_str().map(ToOwned::to_owned).filter(|id| !id.is_empty()).or_else(set);
     id.filter(|id| !id.is_empty()).ok_or_else(|| "the event has no session_id".to_owned())
 }
 
-/// The agent's folder: as given in the event, or in its environment, or else this process's folder. The folder in the
-/// event is not used if it is in no project while the environment names one, so that the agent stays in the project in
-/// which it was started.
+/// The folder of the agent: from the event, or else from the agent's environment, or else the folder of this process.
+/// If the folder in the event is in no project, the one in the environment is used, so that the agent stays in the
+/// project in which it was started.
 fn folder(said: Option<PathBuf>) -> PathBuf {
     let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
     let said = said.filter(is_named);
@@ -120,7 +120,8 @@ fn folder(said: Option<PathBuf>) -> PathBuf {
     }
 }
 
-/// Writes as few fields as possible, because another agent with this form refuses unknown ones.
+/// Writes the answer with as few fields as possible, because another agent with the same form refuses fields that it
+/// does not know.
 pub fn write(heard: &Heard, reply: &Reply) -> String {
     let said = match &reply.verdict {
         Verdict::Deny(reason) => json!({ "hookSpecificOutput": {

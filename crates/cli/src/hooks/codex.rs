@@ -1,4 +1,5 @@
-//! Codex's hook protocol: Claude Code's form with its own tools. It refuses answers with unknown fields.
+//! The hook protocol of Codex. It has the form of Claude Code's, with other tools. Codex refuses answers with
+//! fields that it does not know.
 
 use crate::hooks::{Heard, Protocol, claude};
 use engine::hooks::{Happened, ToolCall};
@@ -29,7 +30,7 @@ fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     Ok(heard)
 }
 
-/// Renames tools to Claude Code's names, so that requirements for edits also apply to patches.
+/// Gives tools the names that Claude Code uses, so that requirements for edits also apply to patches.
 fn rename(call: &mut ToolCall) {
     let known = match call.name.as_str() {
         "apply_patch" => "Edit",

@@ -1,5 +1,5 @@
-//! Copilot CLI's hook protocol, from its documentation. Experimental: nobody has run it yet. Events do not contain
-//! their names, so the installed command contains them: `leftoff hook copilot preToolUse`.
+//! The hook protocol of Copilot CLI, written from its documentation. Experimental: nobody has run it yet. Events do not
+//! contain their names, so the installed command contains the name: `leftoff hook copilot preToolUse`.
 
 use crate::hooks::{Heard, Protocol, identified, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};
@@ -49,15 +49,15 @@ fn happened(event: &mut Event, name: &str) -> Happened {
         "userPromptSubmitted" => Happened::Prompt,
         "preToolUse" => Happened::BeforeTool(call(event)),
         "postToolUse" => Happened::AfterTool(call(event)),
-        // The event does not say whether the agent was kept from stopping before. `again: true` makes leftoff keep it
-        // from stopping only where the number of times is limited.
+        // The event does not show whether the agent was kept from stopping before. With `again: true`, leftoff keeps
+        // the agent from stopping only where the number of times is limited.
         "agentStop" => Happened::Stopping { again: true, last_words: None },
         "sessionEnd" => Happened::Ended,
         _ => Happened::Other,
     }
 }
 
-/// The call's arguments are JSON, or a string that contains JSON.
+/// The tool call. Its arguments are JSON, or a string that contains JSON.
 fn call(event: &mut Event) -> ToolCall {
     let name = match event.tool_name.as_str().unwrap_or_default() {
         "bash" => "Bash",

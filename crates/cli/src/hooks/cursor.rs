@@ -1,4 +1,4 @@
-//! Cursor's hook protocol, from its documentation. Experimental: nobody has run it yet.
+//! The hook protocol of Cursor, written from its documentation. Experimental: nobody has run it yet.
 
 use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};

@@ -1,11 +1,11 @@
-//! The agent's environment file, which identifies the agent to its later commands.
+//! The agent's environment file. It tells later commands of the agent which agent runs them.
 
 use engine::hooks::{Happened, HookEvent};
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the agent's identity to its environment file. Only when a conversation starts, and only if the agent offers
-/// such a file.
+/// Writes the identity of the agent to its environment file. Done only when a conversation starts, and only if the
+/// agent offers such a file.
 pub fn export(event: &HookEvent) -> Result<(), String> {
     match &event.happened {
         Happened::Arrived { .. } => {}
@@ -26,7 +26,7 @@ pub fn export(event: &HookEvent) -> Result<(), String> {
     let name = "export LEFTOFF_AGENT_SESSION=";
     let line = format!("{name}'{}'\n", event.agent);
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    // The last line is valid: after a /clear, another session of the same agent may have added a line.
+    // The last line is the valid one. After a /clear, another session of the agent may have added a line.
     if written.lines().rfind(|line| line.starts_with(name)) == Some(line.trim_end()) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Gemini CLI's hook protocol, tried with version 0.61.0.
+//! The hook protocol of Gemini CLI, tried with version 0.61.0.
 
 use crate::hooks::{Heard, Protocol, identified, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};

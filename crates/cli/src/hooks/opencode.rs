@@ -1,4 +1,5 @@
-//! OpenCode's hook protocol: the plugin that `init` writes uses Claude Code's form. Tried with version 1.18.33.
+//! The hook protocol of OpenCode. The plugin that `init` writes uses Claude Code's form. Tried with version
+//! 1.18.33.
 
 use crate::hooks::{Protocol, claude};
 

@@ -1,7 +1,8 @@
-//! Limits the time of a hook, and ends a hook that hangs as if it had no answer. While locks are held or fail, SQLite
-//! sleeps between retries, up to ten seconds in total. SQLite counts retries and not time, so a signal ends each sleep
-//! early: the retries are used up soon, and SQLite reports why. A watching thread would cost every hook the time of its
-//! start.
+//! Limits the time of a hook. A hook that hangs is ended as if it had no answer.
+//!
+//! While locks are held, SQLite sleeps between retries, up to ten seconds in total. SQLite counts retries and not time.
+//! So a signal ends each sleep early: the retries are used up soon, and SQLite reports the reason. A thread that
+//! watches the time would make every hook slower.
 
 use nix::sys::signal::{SigEvent, SigevNotify, Signal};
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
@@ -12,20 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How long SQLite's sleeps keep their full length. A hook that need not wait ends before this.
+/// How long SQLite's sleeps keep their full length. A hook that does not have to wait ends before that.
 const UNDISTURBED: Duration = Duration::from_millis(25);
-/// The maximum length of each later sleep: 100 retries take 20 ms. Both together are less than a hook may wait
-/// (`HOOK_PATIENCE` in the engine's `time_limits.rs`).
+/// The maximum length of each later sleep, so that 100 retries take 20 ms. Both times together are shorter than the
+/// time that a hook may wait (`PATIENCE` in the engine's `hooks.rs`).
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
-/// The maximum time of a hook, far longer than one takes even on a busy machine.
+/// The maximum time of a hook. Even on a busy machine, a hook takes much less.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The timers that limit a hook, in force until dropped.
+/// The timers that limit the time of a hook. They end when this value is dropped.
 pub(super) struct Hurry {
     _timers: [Timer; 2],
 }
 
-/// Starts the timers; `None` if the system has none, so that the time of the hook is not limited.
+/// Starts the timers. `None` if the system has no such timers; the time of the hook is then not limited.
 pub(super) fn set() -> Option<Hurry> {
     register(Signal::SIGURG as c_int, Arc::default()).ok()?;
     let wake = timer(Signal::SIGURG, Expiration::IntervalDelayed(UNDISTURBED.into(), LONGEST_SLEEP.into()))?;

@@ -1,4 +1,4 @@
-//! The wording of messages to agents. Text from elsewhere is quoted as data.
+//! The words of messages to agents. Text that leftoff did not write is quoted as data.
 
 use engine::brief::{USUAL_BUDGET, markdown, tokens};
 use engine::event_text::words;
@@ -7,7 +7,7 @@ use engine::words::{defused, moment, without_steering};
 
 const LONGEST: usize = 300;
 
-/// The message with all of its parts; `None` if there is nothing to say.
+/// The message with all of its parts. `None` if there is nothing to say.
 pub fn context(reply: &Reply) -> Option<String> {
     let parts: Vec<String> = reply.messages.iter().map(part).collect();
     (!parts.is_empty()).then(|| without_steering(&parts.join("\n")).into_owned())
@@ -19,7 +19,8 @@ fn part(message: &AgentMessage) -> String {
             if !compacted {
                 return markdown(brief, USUAL_BUDGET);
             }
-            // The introduction and the brief together are no longer than a brief alone.
+            // The introduction and the brief together must not be longer than a brief without an
+            // introduction.
             let text = markdown(brief, USUAL_BUDGET - tokens(COMPACTED));
             format!("{COMPACTED}\n\n{text}")
         }

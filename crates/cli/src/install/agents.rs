@@ -15,14 +15,14 @@ use crate::install::marked_section::Marks;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// The folders in which agents' files are.
+/// The folders that contain agents' files.
 pub struct Places {
-    /// The project's folder; `None` to edit only files in the home folder.
+    /// The project's folder. `None` if only files in the home folder are edited.
     pub project: Option<PathBuf>,
     pub home: Option<PathBuf>,
     /// Codex's own folder, if it is outside the home folder.
     pub codex_home: Option<PathBuf>,
-    /// Folders outside the project that leftoff's commands write to.
+    /// Folders outside the project to which leftoff's commands write.
     pub stores: Vec<PathBuf>,
 }
 
@@ -30,15 +30,15 @@ pub struct Places {
 pub struct Agent {
     pub name: &'static str,
     pub title: &'static str,
-    /// True for an agent whose entries follow its documentation and were never tried.
+    /// True if the entries for this agent were written from its documentation, and have never been tried.
     pub experimental: bool,
-    /// Files and folders in a project that show that the agent is used there; one is enough.
+    /// Files and folders that show that a project uses the agent. One of them is enough.
     in_project: &'static [&'static str],
-    /// Files and folders in the home folder that show that the user has the agent; one is enough.
+    /// Files and folders in the home folder that show that the user has the agent. One of them is enough.
     in_home: &'static [&'static str],
     project: fn(&Path) -> Vec<Edit>,
     user: fn(&Path) -> Vec<Edit>,
-    /// Steps that a person must do afterwards.
+    /// Steps that a person must take after the installation.
     pub then: &'static [&'static str],
 }
 
@@ -50,7 +50,7 @@ pub fn find(name: &str) -> Option<&'static Agent> {
 }
 
 impl Agent {
-    /// True if the project has files of the agent, or if the agent is tested and the user has its folder.
+    /// True if the project has files of the agent. For an agent that is tested, also true if the user has its folder.
     pub fn is_in_use(&self, places: &Places) -> bool {
         let has = |base: &Option<PathBuf>, names: &[&str]| {
             base.as_ref().is_some_and(|base| names.iter().any(|name| base.join(name).exists()))
@@ -58,7 +58,7 @@ impl Agent {
         has(&places.project, self.in_project) || has(&places.home, self.in_home)
     }
 
-    /// The edits for this agent, each with the folder below which links are not followed.
+    /// The edits for this agent, each with its folder. Below that folder, symbolic links are not followed.
     pub fn edits(&self, places: &Places) -> Vec<(PathBuf, Edit)> {
         let mut edits: Vec<(PathBuf, Edit)> = Vec::new();
         match (&places.project, &places.home) {
@@ -80,7 +80,7 @@ impl Agent {
     }
 }
 
-/// The edits of the files that all agents read.
+/// The edits of the files that every agent reads.
 pub fn common_edits(root: &Path) -> Vec<(PathBuf, Edit)> {
     let section = Edit::section(root.join("AGENTS.md"), Marks::Markdown, AGENTS_SECTION);
     let pointer = Edit::Section {
@@ -92,7 +92,7 @@ pub fn common_edits(root: &Path) -> Vec<(PathBuf, Edit)> {
     vec![(root.to_owned(), section), (root.to_owned(), pointer)]
 }
 
-/// True if a hook entry in an agent's file runs leftoff.
+/// True if an entry for a hook in an agent's file runs leftoff.
 pub fn is_ours(value: &Json) -> bool {
     let words = |key: &str| value.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let command = format!("{} {}", words("command"), words("bash"));
@@ -102,14 +102,14 @@ pub fn is_ours(value: &Json) -> bool {
     command.windows(2).any(|pair| pair[0].rsplit('/').next() == Some("leftoff") && pair[1] == "hook")
 }
 
-/// True if a value contains an entry of leftoff's, alone or beside others.
+/// True if the value contains an entry of leftoff's, alone or with other entries.
 pub fn holds_ours(value: &Json) -> bool {
     is_ours(value)
         || value.get("hooks").and_then(Json::as_array).is_some_and(|hooks| hooks.iter().any(is_ours))
 }
 
-/// The command for a project's files, which are committed: on the machine of a teammate without leftoff, the hook does
-/// nothing and prints nothing.
+/// The command for a project's files. These files are committed: if a teammate has no leftoff, the hook does nothing
+/// and prints nothing.
 fn quiet(agent: &str) -> String {
     format!("command -v leftoff >/dev/null 2>&1 || exit 0; exec leftoff hook {agent}")
 }

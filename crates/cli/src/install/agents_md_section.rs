@@ -1,9 +1,10 @@
-//! The text that `init` puts into a project's instructions for agents (AGENTS.md, CLAUDE.md). `marked_section` places it.
+//! The text that `init` adds to a project's instructions for agents (AGENTS.md, CLAUDE.md). `marked_section` inserts
+//! it.
 
-/// Points Claude Code, which does not read AGENTS.md, to it.
+/// The section for Claude Code. Claude Code does not read AGENTS.md, so the section refers to it.
 pub(super) const POINTER: &str = "Work in this project is tracked with leftoff; see @AGENTS.md.";
 
-/// The section in AGENTS.md, and in what corresponds to it for other agents.
+/// The section in AGENTS.md, and in the corresponding files of other agents.
 pub(super) const AGENTS_SECTION: &str = "\
 ## Work here is tracked with leftoff
 

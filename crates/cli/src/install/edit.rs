@@ -1,4 +1,4 @@
-//! An edit of one agent file: adds, removes or finds leftoff's entries. Text in, text out.
+//! An edit of one agent's file: adds, removes or finds leftoff's entries. Works on texts, and reads or writes no file.
 
 use crate::install::agents::{holds_ours, is_ours};
 use crate::install::marked_section::{Marks, has_section, with_section, without_section};
@@ -15,12 +15,12 @@ pub enum Edit {
         body: &'static str,
         only_if_there: bool,
     },
-    /// A file that is leftoff's alone.
+    /// A file that contains nothing but leftoff's entries.
     Own {
         path: PathBuf,
         text: &'static str,
     },
-    /// Folders that Codex's sandbox may write to, in Codex's settings.
+    /// The list of folders, in Codex's settings, to which its sandbox may write.
     Roots {
         path: PathBuf,
         roots: Vec<String>,
@@ -29,24 +29,24 @@ pub enum Edit {
 
 pub struct JsonEdit {
     pub path: PathBuf,
-    /// Other content of the file, if it is created.
+    /// The other content that the file gets if it does not exist yet.
     pub base: Json,
     pub lists: Vec<ListEntry>,
-    /// Entries outside lists: path, key and value.
+    /// Entries that are not in lists. Each has a path, a key and a value.
     pub keys: Vec<(Vec<&'static str>, &'static str, Json)>,
 }
 
-/// An entry in a list, recognised by its command.
+/// An entry in a list. It is recognised by its command.
 pub struct ListEntry {
     pub path: Vec<&'static str>,
     pub element: Json,
 }
 
-/// How many of leftoff's entries a file has.
+/// How many of leftoff's entries a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wired {
     Whole,
-    /// Some, because an older leftoff added fewer entries or somebody removed some.
+    /// Some entries are missing, because an older leftoff added fewer or somebody removed some.
     Partly,
     Not,
 }
@@ -63,7 +63,7 @@ impl Edit {
         }
     }
 
-    /// The file's text with leftoff's entries; `None` if there should be no file.
+    /// The file's text with leftoff's entries. `None` if the file must not exist.
     pub fn put_in(&self, text: Option<&str>) -> Result<Option<String>, String> {
         match self {
             Self::Json(edit) => edit.put_in(text).map(Some),
@@ -80,7 +80,7 @@ impl Edit {
         }
     }
 
-    /// The file's text without leftoff's entries; `None` if there should be no file.
+    /// The file's text without leftoff's entries. `None` if the file must not exist.
     pub fn take_out(&self, text: Option<&str>) -> Result<Option<String>, String> {
         let Some(text) = text else { return Ok(None) };
         match self {
@@ -110,7 +110,7 @@ impl Edit {
     }
 }
 
-/// A mark in the first line of every file that is leftoff's alone.
+/// The mark in the first line of every file that contains nothing but leftoff's entries.
 const OWN_MARK: &str = "Written by leftoff init";
 
 impl JsonEdit {
@@ -125,8 +125,7 @@ impl JsonEdit {
         Ok(text)
     }
 
-    /// The text of a new file. leftoff's entry starts on its own line, which distinguishes the file from one that
-    /// existed before.
+    /// The text of a new file. leftoff's entry starts on a line of its own, which shows that leftoff created the file.
     fn fresh(&self) -> String {
         let mut whole = self.base.clone();
         for list in &self.lists {
@@ -176,7 +175,7 @@ impl JsonEdit {
     }
 }
 
-/// Removes all of leftoff's entries from a list, also from groups that have other entries.
+/// Removes all of leftoff's entries from a list, also from groups that contain other entries.
 fn without_ours(text: &str, path: &[&str]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     loop {

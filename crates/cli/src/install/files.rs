@@ -1,14 +1,14 @@
-//! Reads and writes agents' files: atomically, never through a link.
+//! Reads and writes agents' files. A file is replaced as a whole, and links are not followed.
 
 use crate::failure::Failure;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// The maximum size of a settings file; leftoff's entries are a few lines.
+/// The maximum size of a settings file, in bytes. leftoff adds only a few lines.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// The file's text; `None` if the file does not exist. Refuses links below `base`.
+/// The text of a file. `None` if the file does not exist. Refuses symbolic links below `base`.
 pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     refuse_links(base, path)?;
     match fs::metadata(path) {
@@ -23,17 +23,17 @@ pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     fs::read_to_string(path).map(Some).map_err(|error| cannot(path, &error.to_string()))
 }
 
-/// Writes through a temporary file beside the file, so that a reader sees either the old or the new text.
+/// Writes a temporary file and renames it, so that a reader sees either the old text or the new one.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let done = write_beside(path, text);
     done.map_err(|error| cannot(path, &error.to_string()))
 }
 
-/// Removes a file that is leftoff's alone, and the folders up to `base` that become empty.
+/// Removes a file that only leftoff uses, and the folders up to `base` that become empty.
 pub fn remove(base: &Path, path: &Path) -> Result<(), Failure> {
     fs::remove_file(path).map_err(|error| cannot(path, &error.to_string()))?;
     for folder in path.ancestors().skip(1).take_while(|folder| *folder != base && folder.starts_with(base)) {
-        // A folder that is not empty cannot be removed, and stays.
+        // The system does not remove a folder that is not empty.
         if fs::remove_dir(folder).is_err() {
             break;
         }
@@ -66,7 +66,7 @@ fn write_beside(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written?;
-    // The folder is synced, so that the file's name also survives a power cut.
+    // The folder is written to the disk, too, so that the name of the file survives a power failure.
     File::open(folder)?.sync_all()
 }
 

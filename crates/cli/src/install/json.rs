@@ -1,18 +1,18 @@
-//! Adds entries to a JSON text and removes them again, byte for byte: comments, order and spacing of everything else
-//! stay. Text in, text out.
+//! Adds entries to a JSON text and removes them, byte for byte: comments, order and spacing of everything else stay.
+//! Works on texts.
 //!
 //! JSON has no place for a mark that distinguishes leftoff's additions from earlier content. So a list or object that
-//! leftoff adds has white space after its bracket, and is removed once it is empty again. In a list or object that
-//! existed and was empty, leftoff's entry follows the bracket directly, and the list or object stays.
+//! leftoff adds has white space after its opening bracket, and is removed when it is empty again. If a list or object
+//! existed and was empty, leftoff's entry follows its bracket directly, and the list or object stays.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value as Json;
 
-/// The reason why a text cannot be edited.
+/// The message that says why a text cannot be edited.
 pub type Problem = String;
 
-/// Adds the key to the object at this path, unless the object has it already.
+/// Adds the key to the object at this path, unless the object already has the key.
 pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<String, Problem> {
     let document = Document::read(text)?;
     match document.deepest(path)? {
@@ -28,7 +28,7 @@ pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<St
     }
 }
 
-/// Adds the element to the list at this path, unless the list has one of leftoff's already.
+/// Adds the element to the list at this path, unless the list already contains one of leftoff's elements.
 pub fn with_element(
     text: &str,
     path: &[&str],
@@ -55,7 +55,7 @@ pub fn with_element(
     }
 }
 
-/// Removes the key if its value is leftoff's; returns `None` if the text has nothing but leftoff's additions.
+/// Removes the key if its value is leftoff's. Returns `None` if only leftoff's additions were in the text.
 pub fn without_key(
     text: &str,
     path: &[&str],
@@ -73,7 +73,7 @@ pub fn without_key(
     }
 }
 
-/// Removes the last of leftoff's elements from the list.
+/// Removes the last of leftoff's elements from the list. Returns `None` if only leftoff's additions were in the text.
 pub fn without_element(
     text: &str,
     path: &[&str],
@@ -89,7 +89,7 @@ pub fn without_element(
     }
 }
 
-/// Parses the whole text.
+/// Parses the text as JSON, comments included.
 pub fn read(text: &str) -> Result<Json, Problem> {
     Ok(Document::read(text)?.root.as_ref().map_or(Json::Null, plain))
 }
@@ -104,10 +104,10 @@ struct Document<'a> {
     root: Option<Value<'a>>,
 }
 
-/// How far a path of keys leads into a document.
+/// How much of a path of keys exists in a document.
 enum Reached<'b, 'a> {
     All(Container<'b, 'a>),
-    /// The last object that exists on the path, and the number of keys that lead to it.
+    /// The last object on the path that exists, and the number of keys that lead to it.
     Until(&'b Object<'a>, usize),
 }
 
@@ -131,7 +131,7 @@ impl Container<'_, '_> {
         }
     }
 
-    /// The start and end of each member.
+    /// The start and the end of each member, as positions in the text.
     fn members(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Object(object) => {
@@ -163,7 +163,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Follows a path. The key of an element in a list is its index.
+    /// Follows a path as far as it exists. For an element of a list, the key is its index.
     fn deepest<'b>(&'b self, path: &[&str]) -> Result<Reached<'b, 'a>, Problem> {
         let Some(Value::Object(root)) = &self.root else { return Err(wrong(&[], "an object")) };
         let mut at = Container::Object(root);
@@ -187,7 +187,7 @@ impl<'a> Document<'a> {
         Ok(Reached::All(at))
     }
 
-    /// The text with one more member at the end of a list or object.
+    /// The text after a member was added at the end of a list or object.
     fn appended(&self, into: &Container<'_, '_>, depth: usize, key: Option<&str>, value: &Json) -> String {
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let unit = self.indent_unit();
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
         self.spliced(&[(last, last, ","), (place, place, &member)])
     }
 
-    /// The text without a member. A list or object that leftoff added is removed as well if it becomes empty.
+    /// The text after a member was removed. If a list or object that leftoff added becomes empty, it is removed, too.
     fn removed(&self, path: &[&str], place: usize) -> Result<Option<String>, Problem> {
         let Reached::All(container) = self.deepest(path)? else { return Ok(Some(self.text.to_owned())) };
         let members = container.members();
@@ -251,7 +251,7 @@ impl<'a> Document<'a> {
         let trailing = self.comma_after(end, container.end() - 1);
         let comma = self.comma_after(before, start);
         Ok(Some(match (trailing, comma) {
-            // The previous member has a comma of its own.
+            // The previous member has its own comma, so only the comma after the removed one is removed.
             (Some(trailing), _) => self.spliced(&[(from, trailing + 1, "")]),
             (None, Some(comma)) => {
                 let from = from.max(comma + 1);
@@ -261,7 +261,7 @@ impl<'a> Document<'a> {
         }))
     }
 
-    /// The position of the comma in this range, after white space and comments.
+    /// The position of the first comma in this range, after white space and comments.
     fn comma_after(&self, from: usize, until: usize) -> Option<usize> {
         let mut at = from;
         while at < until {
@@ -279,7 +279,7 @@ impl<'a> Document<'a> {
         None
     }
 
-    /// The end of a comment on the same line.
+    /// The end of a comment that starts on the same line.
     fn end_of_line_comment(&self, from: usize, until: usize) -> usize {
         let rest = &self.text[from..until];
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
@@ -308,7 +308,7 @@ impl<'a> Document<'a> {
         if indent.is_empty() { "  ".to_owned() } else { indent.to_owned() }
     }
 
-    /// `edits` are in order and do not overlap.
+    /// The text after these edits. The edits are in order, and do not overlap.
     fn spliced(&self, edits: &[(usize, usize, &str)]) -> String {
         let mut text = String::with_capacity(self.text.len() + 256);
         let mut done = 0;
@@ -361,7 +361,7 @@ fn plain(value: &Value<'_>) -> Json {
     }
 }
 
-/// JSON on one line, with a space after every opening bracket, which marks a list or object as leftoff's.
+/// The JSON on one line. A space after each opening bracket marks a list or object as leftoff's.
 fn on_one_line(value: &Json) -> String {
     match value {
         Json::Object(members) => {
@@ -379,13 +379,13 @@ fn on_one_line(value: &Json) -> String {
     }
 }
 
-/// Indented JSON. Lines after the first are indented by `outer` as well.
+/// The JSON, indented. All lines but the first are also indented by `outer`.
 fn pretty(value: &Json, unit: &str, outer: &str, newline: &str) -> String {
     use serde::Serialize;
     let mut bytes = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-    // A value in memory always serialises.
+    // Writing to memory cannot fail.
     let _ = value.serialize(&mut serializer);
     let text = String::from_utf8(bytes).unwrap_or_default();
     text.replace('\n', &format!("{newline}{outer}"))

@@ -1,11 +1,11 @@
-//! Line differences between two texts, for people.
+//! The lines in which two texts differ, for people.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// The maximum number of lines to compare.
+/// The maximum number of lines that are compared.
 const MOST_LINES: usize = 3_000;
 
-/// The changed lines as `+ new` and `- old`; unchanged lines are omitted.
+/// The changed lines, as `+ new` and `- old`. Unchanged lines are left out.
 pub fn lines(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old.len() > MOST_LINES || new.len() > MOST_LINES {

@@ -1,4 +1,4 @@
-//! leftoff's section in a text, between two marks. Adding and removing the section restores every byte.
+//! leftoff's section in a text, between two marks. Adding the section and removing it again restores every byte.
 
 /// How comments are written in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,14 +23,15 @@ impl Marks {
     }
 }
 
-/// The text with the section: an existing section is updated, a new one is added at the end.
+/// The text with the section. An existing section is updated; a new section is added at the end.
 pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     let section = format!("{}\n{}\n{}", marks.begin(), body.trim_end(), marks.end());
     let Some(text) = text else { return format!("{section}\n") };
     if let Some((start, end)) = place(text, marks) {
         return format!("{}{section}{}", &text[..start], &text[end..]);
     }
-    // The separator before the section shows what the text was before: empty, with a final line ending, or without one.
+    // The separator before the section depends on how the text ended: it was empty, or had a final line ending, or had
+    // none. Removing the section can thus restore the end.
     if text.is_empty() {
         format!("\n{section}\n")
     } else if text.ends_with('\n') {
@@ -40,7 +41,7 @@ pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     }
 }
 
-/// The text without the section; `None` if the text never had anything else.
+/// The text without the section. `None` if there was only the section.
 pub fn without_section(text: &str, marks: Marks) -> Option<String> {
     let Some((start, end)) = place(text, marks) else { return Some(text.to_owned()) };
     let (before, after) = (&text[..start], &text[end..]);
@@ -60,12 +61,12 @@ pub fn without_section(text: &str, marks: Marks) -> Option<String> {
     Some(format!("{before}{after}"))
 }
 
-/// True if the section exists.
+/// True if the text contains the section.
 pub fn has_section(text: &str, marks: Marks) -> bool {
     place(text, marks).is_some()
 }
 
-/// The range from the start of the first mark to the end of the second. Each mark is a line of its own.
+/// The range of the section in the text, including both marks. Each mark is on a line of its own.
 fn place(text: &str, marks: Marks) -> Option<(usize, usize)> {
     let start = line_start(text, marks.begin(), 0)?;
     let end = line_start(text, marks.end(), start)?;

@@ -1,4 +1,4 @@
-//! A program `req`: a link to leftoff in the user's program folder. Does not touch any other program of that name.
+//! Creates a program `req`, a link to leftoff in the user's folder for programs. Another program of that name stays.
 
 use crate::failure::Failure;
 use crate::install::{Change, Touched};
@@ -41,7 +41,7 @@ pub fn take_out(home: &Path, dry_run: bool) -> Result<Option<Touched>, Failure> 
 
 enum Found {
     Nothing,
-    /// A link to a program called leftoff.
+    /// A link to a program that is called leftoff.
     Ours(PathBuf),
     Anothers,
 }
@@ -55,7 +55,7 @@ fn found(path: &Path) -> Found {
     }
 }
 
-/// Creates the link under another name and renames it, because a link cannot be replaced in place.
+/// Creates the link under another name and renames it, because an existing link cannot be overwritten.
 fn link(program: &Path, path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

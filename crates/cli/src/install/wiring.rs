@@ -1,4 +1,4 @@
-//! Finds out which of leftoff's entries are installed where, for `doctor`. Changes nothing.
+//! Finds leftoff's entries in agents' files, for `doctor`. Changes nothing.
 
 use crate::install::agents::{self, AGENTS, Agent, Places};
 use crate::install::edit::{Edit, Wired};
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 pub struct Wiring {
     pub agent: String,
     pub experimental: bool,
-    /// The files with leftoff's entries.
+    /// The files that contain leftoff's entries.
     pub files: Vec<PathBuf>,
-    /// The files in which entries are missing.
+    /// The files in which some of leftoff's entries are missing.
     pub stale: Vec<PathBuf>,
 }
 
-/// Returns every agent that is set up for this project or this user, and problems with them.
+/// All agents that are set up for this project or this user, and the problems with their entries.
 pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     let mut wired: Vec<Wiring> = Vec::new();
     for places in [project, user] {
@@ -38,7 +38,7 @@ pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     (wired, findings)
 }
 
-/// Returns `None` if this agent has none of leftoff's entries.
+/// The entries of one agent. `None` if it has none.
 pub(super) fn of(agent: &Agent, places: &Places) -> Option<Wiring> {
     let (mut named, mut stale) = (Vec::new(), Vec::new());
     let mut hooks = false;
@@ -76,8 +76,8 @@ fn stale(wiring: &Wiring) -> Vec<Finding> {
     told.collect()
 }
 
-/// Reports hooks that Codex does not run because nobody has trusted them. Codex records trusted hooks in its settings,
-/// by file.
+/// The finding that Codex does not run hooks, because nobody has trusted them. Codex records the hooks that are trusted
+/// in its settings, for each file.
 fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
     if wiring.agent != "codex" {
         return None;

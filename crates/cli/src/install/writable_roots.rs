@@ -1,4 +1,5 @@
-//! The folders that Codex's sandbox may write to, in Codex's TOML settings. Text in, text out; all other content stays.
+//! The list of folders to which Codex's sandbox may write, in Codex's settings (TOML). Works on texts. All other
+//! settings stay.
 
 use crate::install::marked_section::{Marks, with_section, without_section};
 use toml::Spanned;
@@ -6,10 +7,10 @@ use toml::de::{DeTable, DeValue};
 
 const TABLE: &str = "sandbox_workspace_write";
 const LIST: &str = "writable_roots";
-/// The mark at the end of a line that leftoff added to an existing table.
+/// The mark at the end of a line that leftoff added to a table that already existed.
 const OURS: &str = " # leftoff";
 
-/// Adds these folders to the list. An error says what to write by hand.
+/// The text with these folders in the list. The error says what the user must write by hand.
 pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String> {
     let mut text = text.map(ToOwned::to_owned);
     for root in roots {
@@ -18,7 +19,7 @@ pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String
     Ok(text.unwrap_or_default())
 }
 
-/// Removes these folders from the list; returns `None` if the text never had anything else.
+/// The text without these folders in the list. `None` if nothing else was in the text.
 pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     for root in roots.iter().rev() {
@@ -30,7 +31,7 @@ pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, Str
     Ok(Some(text))
 }
 
-/// True if all of these folders are in the list.
+/// True if the list contains all of these folders.
 pub fn has_roots(text: &str, roots: &[String]) -> bool {
     let Ok(document) = DeTable::parse(text) else { return false };
     match found(text, &document) {
@@ -41,10 +42,10 @@ pub fn has_roots(text: &str, roots: &[String]) -> bool {
 
 enum Found<'b, 'a> {
     Nothing,
-    /// The table exists without the list; the position is the end of the table's header line.
+    /// The table exists, without the list. The position is the end of the line with the table's header.
     Table(usize),
     List(&'b Spanned<DeValue<'a>>),
-    /// The list has a form that leftoff cannot edit.
+    /// The list is written in a form that leftoff cannot edit.
     Other,
 }
 
@@ -94,7 +95,7 @@ fn without_root(text: &str, root: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// True if the next line is the mark at the end of leftoff's section.
+/// True if the next line is the mark that ends leftoff's section.
 fn is_marked(text: &str, line_end: usize) -> bool {
     text[line_end..].trim_start_matches('\n').starts_with("# END leftoff")
 }
@@ -104,7 +105,7 @@ fn found<'b, 'a>(text: &str, document: &'b Spanned<DeTable<'a>>) -> Found<'b, 'a
     let DeValue::Table(inner) = table.get_ref() else { return Found::Other };
     match inner.get(LIST) {
         Some(list) if list.get_ref().is_array() => Found::List(list),
-        // The span of a table with a header is that of the header.
+        // For a table with a header, the parser's range is that of the header.
         None if text.get(table.span()) == Some(&format!("[{TABLE}]")) => {
             let end = table.span().end;
             Found::Table(text[end..].find('\n').map_or(text.len(), |newline| end + newline))
@@ -123,7 +124,7 @@ fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, String> {
     DeTable::parse(text).map_err(|error| format!("the file is not TOML: {}", error.message()))
 }
 
-/// A TOML string in double quotes is written like a JSON string.
+/// A quoted string in TOML. It is written like a string in JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

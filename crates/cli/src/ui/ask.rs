@@ -1,11 +1,11 @@
-//! Questions to a person, asked only if a person is present.
+//! Asks a person questions. Nothing is asked if no person is present.
 
 use crate::globals::Globals;
 use crate::ui::prompt;
 use engine::Choice;
 use std::io::{BufRead, IsTerminal};
 
-/// Asks for yes or no; `--yes` answers for the person.
+/// Asks for yes or no. With `--yes`, the answer is yes.
 pub fn yes(question: &str, globals: &Globals) -> bool {
     if globals.yes {
         return true;
@@ -16,7 +16,7 @@ pub fn yes(question: &str, globals: &Globals) -> bool {
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// Returns a person's answer at the terminal, in lower case; `None` if no person is present.
+/// The answer that a person types at the terminal, in lower case. `None` if no person is present.
 pub fn words(question: &str) -> Option<String> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
@@ -28,7 +28,7 @@ pub fn words(question: &str) -> Option<String> {
     (read > 0).then(|| line.trim().to_lowercase())
 }
 
-/// Returns a person's choice at the terminal; `None` if no person is present or the person declines.
+/// The choice that a person makes at the terminal. `None` if no person is present, or the person cancels.
 pub fn choice<'a>(question: &str, choices: &'a [Choice]) -> Option<&'a Choice> {
     let keys: Vec<&str> = choices.iter().map(|choice| choice.key.as_str()).collect();
     let lines: String = choices.iter().map(|choice| format!("\n{}. {}", choice.key, choice.words)).collect();

@@ -1,10 +1,10 @@
-//! The brief at a terminal: the text that agents get, with colours instead of markup. Makes no selection of its own.
+//! The brief at a terminal. It is the text that agents get, with colours instead of markup.
 
 use crate::ui::{Out, Tone, line, wrapped};
 use engine::brief::{Brief, fitting};
 use engine::view::Warning;
 
-/// The brief with at most `budget` tokens, not counting colours.
+/// The brief, with at most `budget` tokens. Colours are not counted.
 pub fn text(brief: &Brief, budget: usize, out: &Out) -> String {
     let plain = Out { width: out.width, ..Out::plain() };
     rendered(&fitting(brief, budget, |markdown| rendered(markdown, &plain).len()), out)
@@ -31,7 +31,7 @@ fn rendered_line(line: &str, out: &Out) -> String {
     wrapped(&without_bold(words), out.width, marker)
 }
 
-/// Highlights sections about failures and doubts.
+/// The tone of a section. Sections about failures and doubts stand out.
 fn tone_of(title: &str) -> Tone {
     match title.split([' ', ':']).next() {
         Some("Failed") => Tone::Bad,
@@ -40,7 +40,7 @@ fn tone_of(title: &str) -> Tone {
     }
 }
 
-/// Removes the marks for bold text that leftoff added; quoted text keeps its asterisks.
+/// The line without the marks of bold text that leftoff added. Asterisks in quoted text stay.
 fn without_bold(line: &str) -> String {
     let parts = line.split('"').enumerate();
     let parts: Vec<String> =
@@ -48,7 +48,7 @@ fn without_bold(line: &str) -> String {
     parts.join("\"")
 }
 
-/// Says that no session is active here, and names each one that is active elsewhere.
+/// The text for a place in which no session is active. It names the sessions that are active in other places.
 pub fn nothing(elsewhere: &[Warning], out: &Out) -> String {
     let mut text = line("", "No active session. Start one: leftoff start", out);
     for warning in elsewhere {

@@ -1,4 +1,4 @@
-//! Differences between two states, one line each, in plain words.
+//! The differences between two states of a session. Each is one line of plain words.
 
 use crate::ui::{Out, Tone, set_in};
 use engine::DiffReport;
@@ -21,7 +21,7 @@ pub fn text(report: &DiffReport, out: &Out) -> String {
     text
 }
 
-/// The wording of one difference.
+/// One difference in words.
 fn words(difference: &Difference) -> String {
     let step = format!("{} → {}", value_text(&difference.before), value_text(&difference.after));
     let is_new = difference.before.is_null();

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const LONGEST: usize = 300;
 const SHORTEST_TITLE: usize = 12;
 
-/// A heading for every phase, with the phase's items below it.
+/// A heading for each phase, with the items of the phase below it.
 pub fn tree(listing: &ItemListing, out: &Out) -> String {
     let mut text = String::new();
     for phase in &listing.phases {
@@ -25,7 +25,7 @@ pub fn tree(listing: &ItemListing, out: &Out) -> String {
     text
 }
 
-/// One item, indented by its depth.
+/// The line for one item, indented by its depth.
 pub fn line(item: &ItemView, now: Timestamp, out: &Out) -> String {
     let before = format!("{}{} {} ", "  ".repeat(item.level), item.mark(), item.id());
     let standing = one_line(&item.standing(now), LONGEST);

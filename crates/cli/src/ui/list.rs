@@ -1,4 +1,4 @@
-//! Sessions and agents, one line each.
+//! Sessions and agents, each on one line.
 
 use crate::ui::{Out, Tone, cut};
 use engine::AgentView;
@@ -7,19 +7,19 @@ use engine::words::{ago, one_line};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// The maximum width of a column, except the last.
+/// The maximum width of a column. The last column may be wider.
 const LONGEST_CELL: usize = 36;
 const LONGEST_ID: usize = 60;
 const LONGEST_PHASES: usize = 60;
 const SHORTEST_ID: usize = 12;
 const SHORTEST_TITLE: usize = 12;
 
-/// The maximum number of problems shown for each session; `doctor` shows all.
+/// The maximum number of problems that are shown for one session. `doctor` shows all problems.
 const MOST_COMPLAINTS: usize = 3;
 const SET_IN: usize = 5;
 
-/// Sessions in aligned columns; titles use the remaining width. If any are in another tool's files, a column names the
-/// tool. A star marks the default session, and problems are shown below their session's line.
+/// Sessions in aligned columns; titles use the rest of the width. If a session is in another tool's files, a column
+/// names the tool. A star marks the session that commands use by default. The problems of a session are below its line.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let is_mixed = sessions.iter().any(|session| session.layout != "native");
     let has_current = sessions.iter().any(|session| session.current);
@@ -36,7 +36,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                 },
                 phases(session),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
-                // Another tool's session may have its id as its title, which is not shown twice.
+                // The title of another tool's session may be its id, which is not repeated.
                 Some(&session.title)
                     .filter(|title| **title != session.session_id)
                     .map(|title| one_line(title, 200))
@@ -95,7 +95,8 @@ fn standing(session: &ShortView) -> &str {
     }
 }
 
-/// The minimum length of shortened ids at which they are all different. A prefix is enough to name a session.
+/// The smallest length to which ids can be shortened while all of them stay different. The first characters are enough
+/// to name a session.
 fn least_of_an_id(sessions: &[ShortView]) -> usize {
     (SHORTEST_ID..LONGEST_ID)
         .find(|width| {
@@ -106,13 +107,14 @@ fn least_of_an_id(sessions: &[ShortView]) -> usize {
         .unwrap_or(LONGEST_ID)
 }
 
-/// The lines with a session's problems, so that a broken session does not look sound. A broken session hides no other.
+/// The lines with the problems of a session, so that a broken session is recognised. A broken session never hides
+/// another session.
 fn complaints(session: &ShortView, out: &Out) -> String {
     let mut text = String::new();
     for warning in session.warnings.iter().take(MOST_COMPLAINTS) {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let said = format!("! {}{hint}", warning.message);
-        // Not wrapped, because somebody may search for a path or a field in the line.
+        // The line is not wrapped, because somebody may search for a path or a field in it.
         text.push_str(&format!("{:SET_IN$}{}\n", "", out.paint(Tone::Warning, &said)));
     }
     let more = session.warnings.len().saturating_sub(MOST_COMPLAINTS);
@@ -122,7 +124,7 @@ fn complaints(session: &ShortView, out: &Out) -> String {
     text
 }
 
-/// The maximum length of shortened ids: longer than usual if ids would look equal otherwise.
+/// The length to which ids are shortened. It is longer than usual if ids would otherwise look the same.
 fn most_of_an_id(sessions: &[ShortView]) -> usize {
     let mut seen = BTreeSet::new();
     let are_told_apart = sessions.iter().all(|session| seen.insert(cut(&session.session_id, LONGEST_CELL)));
@@ -139,7 +141,7 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     text
 }
 
-/// How many phases are done, and their outcomes unless all of them are plain.
+/// How many phases are done. Outcomes are added, unless all phases are simply completed.
 fn phases(session: &ShortView) -> String {
     let outcomes = session.outcomes.filter(|outcomes| !outcomes.is_plain());
     let outcomes = outcomes.map(|outcomes| format!(" ({outcomes})")).unwrap_or_default();
@@ -150,7 +152,7 @@ fn number(session: &ShortView) -> String {
     if session.number == 0 { "-".to_owned() } else { session.number.to_string() }
 }
 
-/// Agent sessions, one line each.
+/// Agent sessions, each on one line.
 pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
     agents
         .iter()

@@ -1,4 +1,4 @@
-//! Events, one line each, in plain words.
+//! Events, each on one line of plain words.
 
 use crate::ui::{Out, Tone};
 use engine::event_text::words;

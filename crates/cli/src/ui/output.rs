@@ -1,6 +1,6 @@
-//! The last step before stdout and stderr: removes control characters, turns tones into colours, and writes. The
-//! program prints everything through this file, so that stored text cannot control a terminal, and a failed write does
-//! not look like a success.
+//! The last step before stdout and stderr: removes control characters, adds colours, and writes. Everything that the
+//! program prints goes through this file. Stored text thus cannot control a terminal, and a failed write is never
+//! reported as a success.
 
 use super::progress_line;
 use crate::failure::Failure;
@@ -20,16 +20,17 @@ pub enum Tone {
     Command,
 }
 
-/// Tells if somebody still reads stdout.
+/// The state of the reader of stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     There,
-    /// The pipe was closed, as `head` does. That is not a failure.
+    /// The reader closed the pipe, as `head` does. This is not a failure.
     Gone,
 }
 
-/// The marks of colours: characters that Unicode reserves for internal use, and that are removed from all other text.
-/// They become escape sequences here, so any other escape sequence comes from elsewhere.
+/// The characters that mark colours in a text. Unicode reserves them for internal use, and they are removed from all
+/// other text. They are replaced by escape sequences here. Any escape sequence that is already in a text was not
+/// written by leftoff, and is removed.
 const TONES: [(char, Tone); 6] = [
     ('\u{fdd0}', Tone::Heading),
     ('\u{fdd1}', Tone::Good),
@@ -40,13 +41,13 @@ const TONES: [(char, Tone); 6] = [
 ];
 const END: char = '\u{fdd6}';
 
-/// A text with a tone.
+/// A text, marked with a tone.
 pub fn marked(tone: Tone, text: &str) -> String {
     let mark = TONES.iter().find(|(_, known)| *known == tone).map_or(END, |(mark, _)| *mark);
     format!("{mark}{text}{END}")
 }
 
-/// Writes to stdout, with a final line feed.
+/// Writes text to stdout, and adds a final line feed if it has none.
 pub fn data(text: &str, colour: bool) -> Result<Reader, Failure> {
     written(&coloured(text, colour))
 }
@@ -56,13 +57,13 @@ pub fn document(json: &str) -> Result<Reader, Failure> {
     written(&escaped(json))
 }
 
-/// Writes a part of a JSON document to stdout; the line feeds are the document's.
+/// Writes a part of a JSON document to stdout, without adding line feeds.
 pub fn part(json: &str) -> Result<Reader, Failure> {
     progress_line::stop();
     finished(std::io::stdout().lock().write_all(escaped(json).as_bytes()))
 }
 
-/// Writes a line to stderr. A failure to do so is ignored, because it cannot be reported anywhere.
+/// Writes a line to stderr. A failure is ignored, because it cannot be reported anywhere.
 pub fn talk(text: &str, colour: bool) {
     progress_line::stop();
     let _ = writeln!(std::io::stderr().lock(), "{}", coloured(text, colour));
@@ -74,7 +75,7 @@ pub fn talk_document(json: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", escaped(json));
 }
 
-/// Writes to stderr without a line ending.
+/// Writes text to stderr, without a line ending.
 pub fn prompt(text: &str) {
     progress_line::stop();
     let mut stderr = std::io::stderr().lock();
@@ -82,12 +83,12 @@ pub fn prompt(text: &str) {
     let _ = stderr.flush();
 }
 
-/// Overwrites the last line of the terminal.
+/// Overwrites the last line on the terminal.
 pub(super) fn overwrite(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", coloured(text, false));
 }
 
-/// Clears the terminal, before the text is shown again.
+/// Clears the terminal before the text is written again.
 pub fn clear_screen() -> Result<Reader, Failure> {
     progress_line::stop();
     let mut stdout = std::io::stdout().lock();
@@ -111,7 +112,8 @@ fn finished(result: std::io::Result<()>) -> Result<Reader, Failure> {
     }
 }
 
-/// Removes control characters, and turns the marks of colours into escape sequences, or removes them.
+/// The text without control characters. The marks of colours become escape sequences if `colour` is true; otherwise
+/// they are removed.
 fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     let inert = without_steering(text);
     if !inert.contains(is_mark) {
@@ -135,7 +137,7 @@ fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes control characters in JSON, which does not change its meaning.
+/// The JSON with control characters escaped. Its meaning stays the same.
 fn escaped(json: &str) -> Cow<'_, str> {
     if !json.contains(is_steering) {
         return Cow::Borrowed(json);

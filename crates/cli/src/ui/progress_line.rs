@@ -1,5 +1,5 @@
-//! A line on the terminal that is shown when a command takes longer than a second: what it is doing, how much of it is
-//! done, and for how long. The first real output replaces the line.
+//! A line that appears on the terminal if a command takes longer than a second. It shows what the command is doing, how
+//! much of that is done, and how long it has taken. The first output of the command replaces the line.
 
 use super::cut;
 use super::output::overwrite;
@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The state of the line, from the start of a command to its first output.
+/// The state of the line. It exists from the start of a command until its first output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line {
     doing: Doing,
@@ -17,7 +17,7 @@ struct Line {
     shown: bool,
 }
 
-/// The work that a command last reported.
+/// The work that the command last reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Doing {
     Something,
@@ -30,7 +30,7 @@ static LINE: Mutex<Option<Line>> = Mutex::new(None);
 const SECOND: Duration = Duration::from_secs(1);
 const WIDTH: usize = 78;
 
-/// Starts the line if stderr is a terminal.
+/// Makes the line appear after a second, if stderr is a terminal.
 pub fn start() {
     if !std::io::stderr().is_terminal() {
         return;
@@ -42,7 +42,8 @@ pub fn start() {
     }
 }
 
-/// Passes the engine's reports on to the line, if it was started.
+/// A function that receives the engine's reports and shows them on the line. It does nothing if the line was not
+/// started.
 pub fn watcher() -> Watcher {
     Watcher::new(|progress| {
         if let Some(line) = LINE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
@@ -51,7 +52,7 @@ pub fn watcher() -> Watcher {
     })
 }
 
-/// Removes the line. Called before anything else is printed.
+/// Removes the line. Must be called before anything else is printed.
 pub fn stop() {
     let line = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if line.is_some_and(|line| line.shown) {
@@ -92,7 +93,7 @@ impl Line {
 }
 
 impl Doing {
-    /// True if only the numbers have changed.
+    /// True if both values describe the same work, and only their numbers differ.
     fn continues(&self, before: &Self) -> bool {
         match (self, before) {
             (Self::Part { work, .. }, Self::Part { work: other, .. }) => work == other,

@@ -1,4 +1,4 @@
-//! Requirements, one line each: how a satisfied one was satisfied, and how to satisfy the others.
+//! Requirements, each on one line: how it was satisfied, or how to satisfy it.
 
 use crate::ui::{Out, Tone, set_in};
 use engine::words::{ago, duration, one_line};
@@ -6,7 +6,7 @@ use engine::{RecordView, RequirementList, RequirementView, SessionRecord};
 use jiff::Timestamp;
 use std::fmt::Write;
 
-/// The agent session, followed by all requirements.
+/// The agent session, and below it all requirements.
 pub fn list(list: &RequirementList, now: Timestamp, out: &Out) -> String {
     let branch = list.branch.as_deref().unwrap_or("no branch");
     let agent = match &list.agent_session {
@@ -28,7 +28,7 @@ pub fn lines(requirements: &[RequirementView], now: Timestamp, out: &Out) -> Str
         let line = format!("{mark} {} ({}) {}", one_line(&one.name, 80), one.scope.name(), state(one, now));
         let _ = write!(text, "{}", out.paint(tone, &set_in(2, &line, out)));
         if !one.satisfied {
-            // A command is not wrapped, so that it can be copied.
+            // Commands are not wrapped, so that they can be copied.
             for way in &one.how {
                 let _ = writeln!(text, "      {}", out.paint(Tone::Command, &one_line(way, 400)));
             }
@@ -37,7 +37,7 @@ pub fn lines(requirements: &[RequirementView], now: Timestamp, out: &Out) -> Str
     text
 }
 
-/// Agent sessions with their records, followed by the branch's records.
+/// The agent sessions with their records, and below them the records of the branch.
 pub fn sessions(sessions: &[SessionRecord], branch: &[RecordView], now: Timestamp, out: &Out) -> String {
     let mut text = String::new();
     for one in sessions {

@@ -1,4 +1,4 @@
-//! The preview of a revision.
+//! The preview of a revision: what would change if a phase was revisited.
 
 use crate::ui::{Out, Tone, line};
 use engine::words::one_line;
@@ -26,7 +26,7 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
     let impact = format!("{}{overridden}: {}", preview.impact.name(), preview.because);
     let tone = if preview.impact == Impact::Major { Tone::Warning } else { Tone::Heading };
     let _ = writeln!(text, "{}", out.paint(tone, &line("Impact: ", &impact, out)));
-    // A phase that the revision interrupts keeps its work, unless the revision is major.
+    // If the revision is not major, a phase that it interrupts keeps its work.
     let restarted = if preview.impact == Impact::Major { "To redo: " } else { "To continue: " };
     for (label, phases) in [("To review: ", &preview.flagged), (restarted, &preview.restarted)] {
         if !phases.is_empty() {
@@ -52,7 +52,7 @@ fn changed(file: &FileChange, out: &Out) -> String {
     let mut text = format!("{}\n", line(&format!("{}: ", one_line(&file.path, 200)), what, out));
     for words in file.lines.iter().flat_map(|lines| lines.lines()) {
         let shown = one_line(words.get(1..).unwrap_or_default(), 200);
-        // Leading spaces are kept, because they have a meaning in most files; control characters are not.
+        // Leading spaces are kept, because they have a meaning in most files. Control characters are removed.
         let indent: String = words.chars().skip(1).take_while(|c| *c == ' ').take(40).collect();
         let _ = match words.chars().next() {
             Some('+') => writeln!(text, "  {}", out.paint(Tone::Good, &format!("+{indent}{shown}"))),

@@ -1,4 +1,4 @@
-//! The results of `verify`, for a terminal and for a pull request.
+//! The results of `verify`, in a form for a terminal and in a form for a pull request.
 
 use crate::ui::{Out, Tone, counted};
 use engine::verify::{CheckReport, FileReport, FileState, PhaseReport, Report, RunReport};
@@ -6,7 +6,7 @@ use engine::words::{one_line, version};
 use model::gate::CheckOutcome;
 use model::outcome::Outcome;
 
-/// The maximum length of a table cell or a line.
+/// The maximum length of a line, or of a cell in a table.
 const LONGEST: usize = 160;
 
 pub fn text(report: &Report, out: &Out) -> String {
@@ -48,7 +48,7 @@ fn phase_line(phase: &PhaseReport, out: &Out) -> String {
     lines.join("\n")
 }
 
-/// The proof that a phase has its outcome.
+/// The evidence for the outcome of a phase.
 fn proof(phase: &PhaseReport) -> String {
     let passed = phase.checks.iter().filter(|check| check.outcome == CheckOutcome::Passed).map(found);
     let failed = phase.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
@@ -64,7 +64,8 @@ fn found(check: &CheckReport) -> String {
     }
 }
 
-/// The report as a section for a pull request. Text from the session is escaped, so that it stays plain text.
+/// The report as a section of a pull request. Text from the session is escaped, so that it is not read as
+/// Markdown.
 pub fn markdown(report: &Report) -> String {
     let verdict = match (report.aside, report.holds) {
         (true, _) => "Abandoned",
@@ -169,7 +170,7 @@ fn origin(report: &Report) -> String {
     parts.join(" · ")
 }
 
-/// Text that cannot end a cell, start a heading or be mistaken for a line of the report.
+/// The text, escaped so that it cannot end a cell, start a heading, or look like a line of the report.
 fn plain(text: &str) -> String {
     const MARKS: &str = "\\`*_{}[]<>#|~!";
     let mut plain = String::new();

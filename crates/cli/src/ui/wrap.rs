@@ -1,4 +1,4 @@
-//! Text that is wrapped or cut to a width, measured in terminal columns.
+//! Wraps text to a width in columns of the terminal.
 
 use super::Out;
 use engine::words::one_line;
@@ -25,7 +25,8 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// Wraps text between words, and indents all lines but the first. A command is never broken, so that it can be copied.
+/// The text, wrapped between words. All lines but the first are indented. Commands are never broken, so that they can
+/// be copied.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
@@ -70,10 +71,10 @@ fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(words.collect::<Vec<_>>().into_iter())
 }
 
-/// Characters that end a command within a sentence.
+/// Characters that end a command in the middle of a sentence.
 const ENDS: [char; 5] = ['.', ',', ';', ')', '`'];
 
-/// Splits a text into parts that must stay on one line: words, and whole commands.
+/// The parts of a text that must each stay on one line: single words, and whole commands.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut is_in_command = false;
@@ -92,14 +93,14 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// True if a command starts here: at the beginning, after a colon, or in backticks.
+/// True if a command starts here. A command is at the beginning, after a colon, or in backticks.
 fn begins_a_command(before: Option<&str>, piece: &str) -> bool {
     let name = piece.split(' ').next().unwrap_or_default();
     let is_announced = before.is_none_or(|before| before.ends_with(':'));
     name.trim_start_matches('(') == "`leftoff" || (name == "leftoff" && is_announced)
 }
 
-/// True if the command ends here, and the sentence continues.
+/// True if the command ends here and the sentence continues after it.
 fn ends_here(command: &str) -> bool {
     let is_quoted = command.matches('"').count() % 2 == 1;
     !is_quoted && command.ends_with(ENDS)
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(wrapped("unbreakablelongword x", 5, 1), "unbreakablelongword\n x");
         assert_eq!(wrapped("  one two three", 9, 4), "  one two\n    three");
         assert_eq!(wrapped("", 9, 4), "");
-        // Each of these letters takes two columns.
+        // Each of these letters is two columns wide.
         assert_eq!(wrapped("漢字 漢字 漢字", 9, 0), "漢字 漢字\n漢字");
         assert_eq!(cut("漢字漢字", 5), "漢字…");
         assert_eq!(cut("abcdef", 4), "abc…");

@@ -2,7 +2,7 @@
 
 use crate::tree::Entry;
 
-/// Counts the headings that start a finding.
+/// The number of findings in a reviewer's file, counted by the headings that start one.
 pub(super) fn findings(entry: Option<&Entry>) -> Option<usize> {
     let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);
@@ -16,7 +16,7 @@ pub(super) fn findings(entry: Option<&Entry>) -> Option<usize> {
     Some(text.lines().filter(is_finding).count())
 }
 
-/// The words after `Verdict:`, or the first line below a heading of that name.
+/// The verdict in a final review: the text after `Verdict:`, or the first line below a heading of that name.
 pub(super) fn verdict(entry: Option<&Entry>) -> Option<String> {
     let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);

@@ -11,7 +11,7 @@ use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// Parts of paths. A file whose path contains one of them has entries that are counted.
+/// A file whose path contains one of these two texts has entries that are counted.
 pub(super) const REVIEWS: &str = "reviews/";
 pub(super) const TOPOLOGY: &str = "topology.md";
 /// The final review of a round.

@@ -1,4 +1,4 @@
-//! `leftoff req config`, `init`, `enable` and `disable`: changes to the configuration files.
+//! The commands `leftoff req config`, `init`, `enable` and `disable`, which change the configuration files.
 
 use super::{Speaker, original};
 use crate::commands::Outcome;
@@ -107,7 +107,7 @@ impl InitRequirements {
     }
 }
 
-/// Switches all of the project's requirements, or the named one.
+/// Switches all requirements of the project on or off, or only the named one.
 pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_>) -> Outcome {
     let requirements = engine.requirements();
     let values = [("enabled".to_owned(), json!(on))];
@@ -122,7 +122,8 @@ pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_
     wrote(&path, |path| original::switched(name, on, path), speaker)
 }
 
-/// Says that a file was written. `in_original_words` gets the path of the file.
+/// Reports that a file was written. `in_original_words` returns the message of the original program for the
+/// path of the file.
 fn wrote(path: &Path, in_original_words: impl Fn(&str) -> String, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
     let out = globals.out();

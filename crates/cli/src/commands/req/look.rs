@@ -1,4 +1,4 @@
-//! Read-only output of `leftoff req`.
+//! The output of those `leftoff req` commands that change nothing.
 
 use super::Speaker;
 use super::original::{self, Look};
@@ -121,7 +121,7 @@ fn lines(branches: &[TrackedBranch]) -> String {
     branches.iter().map(line).collect()
 }
 
-/// Agents must be set up, and configuration and state must be valid.
+/// Checks that agents are set up, and that the configuration and the recorded state are valid.
 pub fn verify(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
     let (wired, findings) = wiring(&places(globals, false), &places(globals, true));

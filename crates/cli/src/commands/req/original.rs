@@ -1,4 +1,4 @@
-//! Output in the original program's words, for scripts that parse it. Makes no decisions.
+//! Output in the words of the original program, for scripts that read its output. Makes no decisions.
 
 use engine::words::one_line;
 use engine::{RequirementList, RequirementView, SessionRecord, TrackedBranch};
@@ -6,16 +6,17 @@ use std::fmt::Write;
 
 const LONGEST: usize = 200;
 
-/// How much of the status to show.
+/// The part of the status to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     Summary,
-    /// Only the requirements that are not satisfied.
+    /// Show only the requirements that are not satisfied.
     Focused,
     Whole,
 }
 
-/// `at_branch` is true if satisfied for every agent session of the branch.
+/// The message for satisfied requirements. `at_branch` is true if they are satisfied for all agent sessions
+/// of the branch.
 pub fn satisfied(names: &[String], at_branch: bool, list: &RequirementList) -> String {
     let branch = branch(list);
     let find = |name: &String| list.requirements.iter().find(|one| one.name == *name);
@@ -38,7 +39,7 @@ pub fn satisfied(names: &[String], at_branch: bool, list: &RequirementList) -> S
     }
 }
 
-/// Without names, all requirements were cleared.
+/// The message for cleared requirements. If there are no names, all requirements were cleared.
 pub fn cleared(names: &[String], list: &RequirementList) -> String {
     let branch = branch(list);
     if names.is_empty() {
@@ -127,7 +128,8 @@ pub fn pruned(count: usize) -> String {
     format!("🧹 Cleaning up stale state files...\n✅ Removed {count} state file(s) for deleted branches\n")
 }
 
-/// Live sessions first, because the original program lists only those; then other recorded ones.
+/// The list of agent sessions. Live sessions come first, because the original program lists only these; then
+/// come other recorded sessions.
 pub fn sessions(sessions: &[SessionRecord], on_record: &str) -> String {
     let alive = sessions.iter().filter(|one| one.alive).count();
     match alive {

@@ -1,4 +1,4 @@
-//! Adding and removing entries restores the text, whatever it looked like.
+//! Tests that adding and removing entries restores the original text.
 
 use super::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn ours() -> Json {
     json!({ "command": "leftoff", "args": ["hook"] })
 }
 
-/// An installer's edits: two lists and a key.
+/// The text after all edits that an installation makes: two lists and a key.
 fn installed(text: &str) -> String {
     let text = with_element(text, &["hooks", "Start"], &is_ours, &ours()).expect("in");
     let text = with_element(&text, &["hooks", "Stop"], &is_ours, &ours()).expect("in");

@@ -1,5 +1,5 @@
-//! Attempts at the gates of phases: the tool's latest artifact and evidence of each phase, and every attempt that we
-//! recorded beside them.
+//! Reads attempts at the gates of phases: the tool's latest artifact and evidence of each phase, and the attempts that
+//! leftoff recorded in addition.
 
 use super::fields::Fields;
 use super::{AttemptSaid, PhaseSaid, State};
@@ -16,11 +16,11 @@ pub(super) struct Artifact {
     report: AttemptReport,
 }
 
-/// The tool's own latest record of each phase.
+/// The latest record that the tool itself made of each phase.
 pub(super) fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
     let mut found: BTreeMap<u32, Artifact> = BTreeMap::new();
     for (number, value) in fields.by_phase("phase_artifacts") {
-        // In the second format, the value is an object of another structure, or a list.
+        // In the second format, the value is an object of another structure or a list.
         let artifact = match value {
             Value::Array(values) => list(fields, number, values),
             Value::Object(artifact) => {
@@ -43,7 +43,7 @@ pub(super) fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
     found
 }
 
-/// Reads several artifacts of one phase: all of them are kept, and the last one gives the time.
+/// Reads several artifacts of one phase. All of them are kept. The time is that of the last one.
 fn list(fields: &mut Fields<'_>, number: u32, values: Vec<Value>) -> Option<Artifact> {
     if values.iter().any(|value| !value.is_object()) {
         (fields.say)(&format!("artifact {number}"), What::NotA(Type::Object));
@@ -70,7 +70,7 @@ fn report(artifact: &Map<String, Value>) -> AttemptReport {
     AttemptReport { evidence: object("evidence"), outputs, ..AttemptReport::default() }
 }
 
-/// Attempts that leftoff records separately, because an artifact contains only one.
+/// Reads attempts that leftoff records separately, because an artifact contains only one attempt.
 pub(super) fn kept(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Vec<AttemptSaid>> {
     let Some(Value::Object(kept)) = state.metadata.get(ATTEMPTS) else { return BTreeMap::new() };
     let mut found = BTreeMap::new();
@@ -109,7 +109,7 @@ pub(super) fn attempts(
     let outcome = match phase.checkpoint.as_deref() {
         Some("passed") => Some(AttemptOutcome::Passed),
         Some("failed") => Some(AttemptOutcome::Failed),
-        // Nobody validated the artifact, so it is only an attempt if the phase was completed with it.
+        // The artifact was not validated. It is an attempt only if the phase was completed with it.
         Some(_) | None => (is_completed && artifact.is_some()).then_some(AttemptOutcome::Passed),
     };
     let Some(outcome) = outcome else { return attempts };

@@ -1,4 +1,5 @@
-//! When phases began and ended, and how long they were paused, from both keys of a session's file.
+//! Reads when phases started and ended, and how long they were paused. Two keys of a session's file contain
+//! these times.
 
 use super::PhaseSaid;
 use super::fields::Fields;
@@ -7,7 +8,7 @@ use crate::problem::{Type, What};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Reads the timings of phases: `phase_timing` is the original key, `phase_timings` the second format's.
+/// Reads the timings of phases. The first format's key is `phase_timing`, the second's `phase_timings`.
 pub(super) fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
     for key in ["phase_timing", "phase_timings"] {
         for (number, value) in fields.by_phase(key) {
