@@ -99,7 +99,7 @@ static FACTS: Facts = Facts {
         path: ".ocr/data/ocr.db",
         since: "1.5",
         instead_of: STATE,
-        remedy: "compare them with 'ocr state show', and report each phase completed here with 'ocr state transition'; or use only one of the two tools",
+        remedy: "use only one of the two tools; or compare their states with 'ocr state show', and report each phase completed here with 'ocr state transition'",
     }),
     // The tool shows the highest round that has a folder.
     run_folders: &[(REVIEW, ROUND), (MAP, RUN)],

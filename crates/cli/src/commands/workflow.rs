@@ -147,7 +147,7 @@ fn new(name: &str, globals: &Globals) -> Outcome {
     let path = engine.workflows().create(name)?;
     let out = globals.out();
     if shadows {
-        out.warn(&format!("in this project it replaces the built-in workflow '{name}'"));
+        out.warn(&format!("in this project, the new definition replaces the built-in workflow '{name}'"));
     }
     if globals.json {
         out.json(&json!({ "path": path }))?;

@@ -1,5 +1,5 @@
-//! The GitHub Actions example of docs/guides/trust.md: runs its steps as a runner would, on a bundle that
-//! came by git.
+//! Tests the GitHub Actions example in docs/guides/trust.md: runs its steps as a runner would, on a bundle
+//! that was committed.
 
 use crate::git;
 use crate::verify::{approve_signed, key, signed_work};
@@ -15,7 +15,7 @@ fn example() -> serde_json::Value {
     yaml(block.expect("an example"))
 }
 
-/// The script of the step that verifies.
+/// The script of the step that runs `verify`.
 fn script(example: &serde_json::Value) -> String {
     let steps = example["jobs"]["proven"]["steps"].as_array().expect("steps");
     let step = steps.iter().find(|step| step["name"] == "Verify the session").expect("the step");
@@ -42,7 +42,8 @@ fn run(checkout: &Sandbox, trust: &str, branch: &str) -> (Ran, String) {
     (ran, std::fs::read_to_string(summary).unwrap_or_default())
 }
 
-/// A checkout of a pull request: the definition, the signers, and the bundle of the work.
+/// A checkout of a pull request. It contains the definition, the allowed signers, and the bundle with the
+/// work.
 fn checkout(work: &Sandbox, bundle: &Path) -> Sandbox {
     let checkout = git();
     for path in [".leftoff/workflows/w.toml", ".leftoff/allowed_signers"] {
@@ -93,7 +94,7 @@ fn the_steps_of_the_example_accept_signed_work_and_nothing_else() {
     assert_ne!(run(&there, &trust, "main").0.code, 0, "no bundle is no proof");
 }
 
-/// A signature by a key that the pull request itself adds does not count.
+/// A pull request cannot add the key with which it is signed.
 #[test]
 fn a_key_that_the_pull_request_brings_along_does_not_count() {
     let work = signed_work();

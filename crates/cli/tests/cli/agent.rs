@@ -1,11 +1,11 @@
-//! Agents as separate processes: a shell under another name, which runs given commands.
+//! Agents as separate processes. Each is a shell under another name that runs the given commands.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use testkit::{Ran, Sandbox};
 
-/// An agent, which lives until this value is dropped.
+/// An agent process. It ends when this value is dropped.
 pub struct Agent {
     process: Child,
     orders: Option<ChildStdin>,
@@ -15,7 +15,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A link, not a copy: a new executable may still be open in a process that another test starts.
+    /// Creates the agent's program as a link. A copy might still be open in a process that another test
+    /// starts.
     pub fn new(sandbox: &Sandbox, name: &str) -> Self {
         let program = sandbox.folder().join(name);
         std::os::unix::fs::symlink("/bin/sh", &program).expect("a shell under the agent's name");
@@ -32,13 +33,12 @@ impl Agent {
         Self { process, orders, answers, identity: None, marker: None }
     }
 
-    /// Sets the agent's variable for its later commands.
+    /// Sets `LEFTOFF_AGENT_SESSION` for the agent's later commands.
     pub fn export(&mut self, identity: &str) {
         self.identity = Some(identity.to_owned());
     }
 
-    /// Sets the variable by which agents of a kind are recognised, and no other, for the agent's later
-    /// commands.
+    /// For the agent's later commands, sets only the variable by which agents of one kind are recognised.
     pub fn mark(&mut self, variable: &'static str) {
         self.marker = Some(variable);
     }
@@ -81,7 +81,7 @@ impl Agent {
         }
     }
 
-    /// Sends SessionStart, as Claude Code does from the agent's process.
+    /// Sends the event SessionStart from the agent's process, as Claude Code does.
     pub fn hook(&mut self, sandbox: &Sandbox, agent_session: &str, source: &str) -> Ran {
         self.run_with_input(sandbox, &["hook", "claude"], &session_start(sandbox, agent_session, source))
     }

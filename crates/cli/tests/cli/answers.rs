@@ -1,4 +1,4 @@
-//! JSON and exit codes, as scripts rely on them.
+//! Tests of JSON and exit codes, on which scripts rely.
 
 use crate::{SHIP, git, plain, try_build, with_gate};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use testkit::{Ran, Sandbox};
 
-/// Every field that the reference promises for a session's view.
+/// Every field of a session's view that the reference describes.
 const VIEW: &[&str] = &[
     "/session_id",
     "/title",
@@ -75,7 +75,7 @@ const VIEW: &[&str] = &[
     "/version",
 ];
 
-/// A session with a failed gate, a resolved note and a changed definition: every list of its view has an
+/// A session with a failed gate, a resolved note and a changed definition. Every list in its view thus has an
 /// entry.
 fn full() -> Sandbox {
     let sandbox = with_gate();
@@ -423,7 +423,7 @@ const LONG_ID: &str = match std::str::from_utf8(&[b'x'; 300]) {
     Err(_) => "",
 };
 
-/// A project with three sessions: `login` in phase 2 of 3, `lost` beside it, and `done`, which is completed.
+/// A project with three sessions: `login` in phase 2 of 3, `lost` next to it, and `done`, which is completed.
 fn three() -> Sandbox {
     let sandbox = with_gate();
     sandbox.run(["start", "--id", "done"]).ok();
@@ -492,7 +492,7 @@ fn evidence_of_a_wrong_type_is_a_gate_that_did_not_pass() {
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("Field 'tests_passed' must be integer, got: string many."), "{hint}");
     assert!(hint.contains("Field 'coverage' is required but missing (line coverage in percent)."), "{hint}");
-    // A number may be written in either spelling.
+    // A number is accepted with and without a fraction.
     let ran = sandbox.run([
         "advance",
         "--phase",
@@ -596,7 +596,7 @@ fn quiet_is_quiet_and_errors_are_still_told() {
     assert!(sandbox.run(["show", "nothing", "-q"]).code(3).stderr.starts_with("error: "));
 }
 
-/// A reader that closes early, as `head` does, is no failure.
+/// It is not an error if the reader of the output closes the pipe, as `head` does.
 #[test]
 fn a_pipe_that_is_closed_early_is_no_failure() {
     let sandbox = git();
@@ -630,7 +630,7 @@ fn help_and_version_are_answers() {
     }
 }
 
-/// A store on a server is shared anyway; a store in a file is shared once a person has enabled it.
+/// A store on a server is shared without sync. A store in a file is shared after a person has enabled sync.
 #[test]
 fn sync_says_why_it_sends_nothing() {
     let sandbox = git();

@@ -1,4 +1,4 @@
-//! Recorded files.
+//! Tests of recorded files.
 
 use crate::{essay, git, workspace};
 

@@ -1,4 +1,5 @@
-//! No data is lost by accident: automatic backups, `store restore`, `artifact restore`, `doctor --fix`.
+//! Tests that no data is lost by accident: automatic backups, `store restore`, `artifact restore`, `doctor
+//! --fix`.
 
 use crate::{fresh, git};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ fn kinds(sandbox: &Sandbox) -> Vec<String> {
     told["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A session from 10:00, with a backup from 11:30 and a later note.
+/// A session that was started at 10:00, with a backup from 11:30 and a note that is newer than the backup.
 fn with_backup() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "login", "--goal", "No log-out"]).ok();
@@ -186,8 +187,8 @@ fn u2_a_recorded_file_comes_back_and_what_was_there_can_be_brought_back_too() {
     assert!(unknown["hint"].as_str().unwrap().contains("PLAN.md"), "{unknown}");
 }
 
-/// The first session in the list was not adopted, and the history of the adopted one began before the store
-/// existed.
+/// The first session in the list was not adopted. The second was adopted, with a history that is older than
+/// the store.
 #[test]
 fn u1_a_store_that_adopted_only_the_second_of_two_sessions_is_copied() {
     let sandbox = fresh();

@@ -1,4 +1,5 @@
-//! Facts that only a brief contains, one at a time: git, pauses, earlier runs, items, blockers, ends.
+//! Tests of facts that only the brief contains, one at a time: git, pauses, earlier runs, items, blockers,
+//! the end of a session.
 
 use crate::agent::Agent;
 use crate::{fresh, git, with_gate};
@@ -9,7 +10,7 @@ fn brief(sandbox: &Sandbox) -> String {
     sandbox.run(["brief", "--format", "markdown"]).ok().stdout
 }
 
-/// A workflow of two tasks, and a last phase without a gate.
+/// A workflow with a phase for tasks, and a last phase without a gate.
 const TASKS: &str = r#"
 name = "tasks"
 version = "1"
@@ -64,7 +65,7 @@ fn b3_a_lease_whose_holder_is_gone_says_so_and_can_be_claimed() {
     let alive = brief(&sandbox);
     assert!(alive.contains("task-1 First: held by claude cccc0000 until 10:30 UTC"), "{alive}");
     drop(agent);
-    // When another agent arrives, the record of a dead agent is removed, but its claims stay.
+    // When another agent arrives, the record of the dead agent is removed. Its claims stay.
     let mut newcomer = Agent::new(&sandbox, "agent-b");
     newcomer.hook(&sandbox, "dddd0000-4", "startup").ok();
     let gone = brief(&sandbox);
@@ -83,7 +84,7 @@ fn b8_an_item_stays_its_holders_while_hooks_see_the_agent_at_work() {
         "tool_use_id": "1", "tool_input": { "file_path": "a.rs" }, "tool_response": {} });
     let used = crate::agent::event(&sandbox, "cccc0000-3", &used);
     agent.run_with_input(&sandbox, &["hook", "claude"], &used).ok();
-    // The lease of the dead agent ended at 10:30, but the agent was seen at 10:25.
+    // The dead agent's lease ended at 10:30, after the agent was last seen at 10:25.
     sandbox.at("2026-11-14T10:40:00Z");
     let next = sandbox.run(["next"]).ok().stdout;
     assert!(next.contains("leftoff item claim task-2"), "{next}");
@@ -176,7 +177,7 @@ fn b7_resume_repeats_why_it_was_paused_and_the_brief_keeps_it_until_the_phase_mo
     assert!(resumed.contains("paused 10:00 UTC: lunch, in the middle of: half of the plan"), "{resumed}");
     let told = "## Paused 1 hour ago, resumed just now\n\"lunch\", in the middle of \"half of the plan\"\n";
     assert!(brief(&sandbox).contains(told), "{}", brief(&sandbox));
-    // A pause without a reason does not hide the earlier reason.
+    // A pause without a reason must not hide the reason of the pause before it.
     sandbox.run(["pause", "--reason", "tea"]).ok();
     assert!(
         brief(&sandbox).contains("\"tea\", in the middle of \"half of the plan\""),

@@ -1,10 +1,10 @@
-//! Completes every built-in workflow by nothing but printed commands.
+//! Completes every built-in workflow with only the commands that leftoff prints.
 
 use crate::fresh as git;
 use serde_json::Value;
 use testkit::Sandbox;
 
-/// The maximum number of steps; no workflow has nearly as many.
+/// The maximum number of steps. Every workflow has far fewer.
 const MOST_STEPS: usize = 60;
 
 #[test]
@@ -37,11 +37,11 @@ fn essay_stops_at_what_only_its_user_can_say() {
     check("essay", 4, &missing_work(&["specific", "defensible"]));
 }
 
-/// How a walk through a workflow ended.
+/// How the attempt to complete a workflow ended.
 #[derive(Debug, PartialEq)]
 enum End {
     Completed,
-    /// The walk ended at a gate that names all of its failed checks.
+    /// A gate blocked, and named all of its failed checks.
     MissingWork(Vec<String>),
     NeedsAPerson,
 }
@@ -67,7 +67,7 @@ fn check(workflow: &str, phases: usize, expected: &End) {
             let completed = view["completed_phases"].as_array().unwrap().len();
             assert_eq!(completed + usize::try_from(not_applicable).unwrap(), phases);
             assert_eq!(view["current_phase"]["id"], *all.last().unwrap());
-            // Phases that were not skipped were offered in order.
+            // All phases that were not skipped were offered, in their order.
             let skipped: Vec<&Value> = view["phases"]
                 .as_array()
                 .unwrap()
@@ -85,7 +85,7 @@ fn check(workflow: &str, phases: usize, expected: &End) {
     }
 }
 
-/// Runs `next.command` repeatedly. Returns the offered phases, in order.
+/// Runs the command in `next.command` again and again. Returns the phases that were offered, in order.
 #[track_caller]
 fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
     let mut offered: Vec<String> = Vec::new();
@@ -119,8 +119,7 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
                     return (End::MissingWork(missing), offered);
                 }
             }
-            // The command contains a placeholder. Typed unchanged, it is refused, and does not count as an
-            // attempt.
+            // A command with a placeholder is refused if it is run unchanged, and is not an attempt.
             2 => {
                 let before = view["phases"].as_array().expect("phases").clone();
                 let after = sandbox.run(["status", "--json"]).ok().json();
@@ -140,7 +139,7 @@ fn asked_for(command: &str) -> Vec<String> {
     pieces.filter_map(|piece| Some(piece.split_once('=')?.0.to_owned())).collect()
 }
 
-/// Writes the files of the current phase. Returns true if one of them was new.
+/// Writes the files of the current phase. Returns true if a file was new or changed.
 fn supply(sandbox: &Sandbox) -> bool {
     let view = sandbox.run(["status", "--json"]).ok().json();
     let current = &view["current_phase"]["id"];
@@ -150,7 +149,7 @@ fn supply(sandbox: &Sandbox) -> bool {
     let mut did = false;
     for file in files {
         let path = file.as_str().expect("a path").replace("{item}", "security-1");
-        // A file that an earlier phase wrote is written again, because it must be newer than the phase.
+        // A file of an earlier phase is written again, because it must be newer than the start of this phase.
         if !sandbox.path(&path).exists() || sandbox.read(&path) != format!("{current}") {
             sandbox.write(&path, &format!("{current}"));
             did = true;
@@ -182,7 +181,7 @@ fn ids(view: &Value) -> Vec<String> {
     phases.map(|phase| phase["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// A finished session can be run again, and the new run contains nothing of the first one.
+/// A new run of a finished session contains nothing of the first run.
 #[test]
 fn the_next_round_of_a_review_begins_anew() {
     let sandbox = git();
@@ -201,7 +200,7 @@ fn the_next_round_of_a_review_begins_anew() {
     assert_eq!(go_through(&sandbox, "review").0, End::Completed);
 }
 
-/// `map` leaves its session open; the next offered command ends the session.
+/// A finished `map` leaves its session open. The command offered next ends the session.
 #[test]
 fn a_finished_map_leaves_the_session_open_for_a_review() {
     let sandbox = git();

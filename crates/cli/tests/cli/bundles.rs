@@ -1,4 +1,4 @@
-//! A session that goes to another machine and returns.
+//! Tests of a session that is carried to another machine and back.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn a_session_arrives_whole_paused_and_with_its_files() {
     there.run(["resume"]).ok();
     there.run(["advance", "--phase", "build"]).ok();
     there.run(["doctor"]).ok();
-    // Work has continued on the other machine; the old bundle contains nothing new for it.
+    // Work has continued on the other machine, and the old bundle contains nothing that is new there.
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
 }
 
@@ -66,10 +66,11 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
     let second = bundle(&here, "b.leftoff");
     let taken = there.run(["bundle", "take", &second, "--json"]).ok().json();
     assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
-    // The undo names a version of the session, which is mapped to the version on the other machine.
+    // The undo names a version of the session. On the other machine, that version has another number.
     let texts = |sandbox: &Sandbox| sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
     assert_eq!(texts(&there), texts(&here));
-    // Taking the bundle back changes nothing here, because taking a session is local to each machine.
+    // Importing the bundle here again changes nothing: the event of an import exists only on the machine of
+    // the import.
     let back = bundle(&there, "c.leftoff");
     assert_eq!(here.run(["bundle", "take", &back, "--json"]).ok().json()["already"], true);
 
@@ -97,7 +98,7 @@ fn arriving_writes_no_event_and_keeps_the_chain() {
     };
     assert!(head(&here).is_string());
     assert_eq!(head(&there), head(&here));
-    // The session is folded from its log without a snapshot, and is still paused in this worktree.
+    // The session is folded from its log, without a snapshot, and is still paused in this worktree.
     there.run(["note", "--session", "k3v9x2mp", "of there"]).ok();
     if !testkit::is_on_postgres() {
         let connection = rusqlite::Connection::open(there.path(".git/leftoff/leftoff.db")).unwrap();
@@ -114,7 +115,7 @@ fn arriving_writes_no_event_and_keeps_the_chain() {
 #[test]
 fn bundles_and_logs_of_older_programs_are_read() {
     let here = with_work();
-    // The bundle is changed as if the session had been taken elsewhere before it came here.
+    // A bundle in which the session seems to have been imported on another machine before.
     let old = forged(&bundle(&here, "a.leftoff"), |line| {
         if line["event"]["kind"] == "note_added" {
             line["event"]["kind"] = json!("session_taken");
@@ -129,7 +130,7 @@ fn bundles_and_logs_of_older_programs_are_read() {
         (&json!("paused"), &json!(there.project().display().to_string()))
     );
     assert_eq!(there.run(["bundle", "take", &old, "--json"]).ok().json()["already"], true);
-    // The event of taking a session does not make the two logs different.
+    // The event of the import does not make the two logs different.
     let taken = there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--json"]).ok().json();
     assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
     assert_eq!(taken["notes"][0]["text"], "Cookies, not headers");
@@ -153,7 +154,7 @@ fn taking_a_bundle_under_a_key_counts_once() {
     assert_eq!(refused.error()["kind"], "key_used");
     here.run(["note", "more"]).ok();
     there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--key", "q"]).code(4);
-    // The bundle contained nothing new, and repeating the command with its key says so again.
+    // The bundle contains nothing new. Repeating the command with its key gives the same answer.
     let already = ["bundle", "take", &path, "--key", "r", "--json"];
     assert_eq!(there.run(already).ok().json()["already"], true);
     there.run(["pause", "--key", "r"]).code(4);
@@ -191,7 +192,7 @@ fn files_of_others_are_never_overwritten() {
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "mine\n");
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md.from-bundle"), "the plan\n");
     assert!(taken.stderr.contains("PLAN.md.from-bundle: a different file is there"), "{}", taken.stderr);
-    // A hidden file may control a program, so the recorded file is written beside its name.
+    // A hidden file might control a program, so the recorded file gets another name.
     let elsewhere = git();
     let hidden = forged(&path, |line| {
         if line.get("file").is_some() {
@@ -208,7 +209,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     let here = with_work();
     let path = bundle(&here, "a.leftoff");
     let there = git();
-    // Applies a change to the lines with this key.
+    // Returns a function that changes all lines with this key.
     let on = |key: &'static str, change: fn(&mut Value)| {
         forged(&path, move |line| {
             if line.get(key).is_some() {
@@ -286,7 +287,7 @@ fn a_bundle_cannot_take_the_checks_out_of_a_workflow_of_this_project() {
     let path = without_checks(&bundle(&here, "a.leftoff"));
     let there = git();
     let workflow = ".leftoff/workflows/ship.toml";
-    // The real definition is known from its file, and from a session that started with it.
+    // The real definition is known from its file, and from a session that was started with it.
     there.write(workflow, &here.read(workflow));
     let refused = there.run(["bundle", "take", &path, "--json"]).code(4);
     assert!(refused.error()["message"].as_str().unwrap().contains("known here"), "{}", refused.stderr);
@@ -319,12 +320,12 @@ fn a_take_that_cannot_be_kept_leaves_no_file() {
     assert!(!there.path(".leftoff/sessions/k3v9x2mp/PLAN.md").exists());
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], false);
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "the plan\n");
-    // The first attempt has left nothing behind.
+    // The first attempt left no file behind.
     let names = std::fs::read_dir(there.path(".leftoff/sessions/k3v9x2mp")).unwrap();
     assert_eq!(names.count(), 1);
 }
 
-/// Another tool's session arrives with its files, where that tool looks for them.
+/// A bundle contains the files of another tool's session. They are written where that tool looks for them.
 #[test]
 fn a_session_in_files_travels_with_its_files_and_goes_on_there() {
     for (layout, id, state) in [

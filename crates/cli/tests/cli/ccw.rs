@@ -1,4 +1,4 @@
-//! Claude-Code-Workflow's own files, used by the whole program while somebody edits them as the tool's
+//! Tests of Claude-Code-Workflow's files with the whole program, while somebody edits the files as the tool's
 //! prompts would.
 
 mod archiving;

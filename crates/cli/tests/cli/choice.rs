@@ -1,4 +1,5 @@
-//! The default session, for an agent and for a person; and gate reports under concurrent changes.
+//! Tests of the session that a command uses by default, for an agent and for a person; and of gate reports
+//! under concurrent changes.
 
 use crate::gates::{started, trust};
 use crate::git;
@@ -7,7 +8,7 @@ use testkit::Sandbox;
 
 const AGENT: &str = "claude:a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// Two parallel sessions: the agent works on `bbb`, and `aaa` is the active session of the worktree.
+/// Two parallel sessions. The agent works on `bbb`, while `aaa` is the active session of the worktree.
 fn two() -> Sandbox {
     let sandbox = git();
     sandbox.run(["start", "--id", "aaa"]).ok();

@@ -1,5 +1,5 @@
-//! Defaults of `start` and words of `list`: the configured layout and workflow, or else those of the
-//! project's only tool.
+//! Tests of the defaults of `start` and of the words of `list`. The layout and the workflow are those of the
+//! configuration, or else those of the project's only tool.
 
 use crate::fresh;
 use serde_json::json;
@@ -48,14 +48,14 @@ fn two_layouts_native_sessions_a_workflow_of_another_kind_and_parallel_work_begi
         std::fs::create_dir_all(sandbox.path(".workflow")).unwrap();
         assert_eq!(started(&sandbox, words).0, "native", "{words:?}");
     }
-    // Sessions of this tool follow named workflows, so the caller must choose one.
+    // For this tool, sessions follow named workflows, so the user must name one.
     let sandbox = fresh();
     std::fs::create_dir_all(sandbox.path(".praxis-os/state/sessions")).unwrap();
     std::fs::create_dir_all(sandbox.path(".praxis-os/workflow_states")).unwrap();
     assert_eq!(started(&sandbox, &[]).0, "native");
 }
 
-/// If the project defines only one workflow for the tool, a new session follows that workflow.
+/// If the project defines only one workflow for the tool, a new session follows it.
 #[test]
 fn the_only_workflow_that_a_tool_defines_is_what_its_sessions_follow() {
     let sandbox = fresh();
@@ -109,7 +109,7 @@ fn the_configuration_sets_the_layout_and_the_workflow() {
     assert_ne!(found, json!([]));
 }
 
-/// `list --status` accepts each tool's own words, and the states of an active session.
+/// `list --status` accepts the words of each tool, and the states of an active session.
 #[test]
 fn list_takes_the_words_of_the_tools_for_how_a_session_stands() {
     let sandbox = fresh();

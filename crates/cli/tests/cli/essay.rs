@@ -1,4 +1,4 @@
-//! Essay pipeline sessions, through the real program.
+//! Tests of sessions of the essay pipeline with the whole program.
 
 mod audited;
 mod bad_input;
@@ -43,7 +43,7 @@ fn state(sandbox: &Sandbox) -> String {
     sandbox.read(&file("session-state.yaml"))
 }
 
-/// Runs a command line split at spaces; `~` stands for a space within a word.
+/// Runs a command line that is split at spaces. `~` stands for a space in a word.
 #[track_caller]
 fn run(sandbox: &Sandbox, line: &str) -> Ran {
     sandbox.run(line.split(' ').map(|word| word.replace('~', " "))).ok()

@@ -1,4 +1,5 @@
-//! Daily use by people and agents: arguments without options, one-line answers, suggestions, help.
+//! Tests of daily use by people and agents: arguments without options, answers on one line, suggestions,
+//! help.
 
 use crate::gates::{started, trust};
 use crate::{fresh, git};
@@ -128,7 +129,7 @@ fn u7_a_finished_session_points_to_a_paused_one() {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "first", "--goal", "First"]).ok();
     sandbox.run(["start", "--id", "second", "--goal", "Second"]).ok();
-    // The answer names the paused session, but not as the next step of the finished one, which has no next
+    // The answer names the paused session, but not as the next step: the finished session has no next
     // command.
     sandbox.shows(
         r"
@@ -209,7 +210,7 @@ fn a_command_that_takes_long_says_at_a_terminal_that_it_works() {
     }
     let sandbox = git();
     sandbox.run(["start", "--id", "one"]).ok();
-    // Another writer has its turn until the line is visible.
+    // Another process holds the lock until the line is visible.
     let lock = std::fs::File::open(sandbox.path(".git/leftoff/leftoff.db.lock")).unwrap();
     lock.lock().unwrap();
     let inner = sandbox.command(["note", "waited for"]);

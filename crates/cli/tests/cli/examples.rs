@@ -1,9 +1,9 @@
-//! Every command has an example in its help, and every example is run: none of them is wrong usage.
+//! Tests that the help of every command has an example, and that every example is valid usage.
 
 use crate::fresh;
 use testkit::{Sandbox, words_of};
 
-/// Examples that run until stopped, or whose exit code depends on another program.
+/// Examples that run until somebody stops them, or whose exit code depends on another program.
 const NOT_RUN: [&str; 5] =
     ["leftoff serve", "leftoff mcp", "leftoff exec", "leftoff hook", "leftoff progress"];
 

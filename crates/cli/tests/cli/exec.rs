@@ -1,4 +1,4 @@
-//! Commands in a session's context, and their records.
+//! Tests of commands that run in the context of a session, and of what is recorded about them.
 
 use crate::git;
 use std::io::Read;

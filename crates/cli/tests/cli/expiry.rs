@@ -1,4 +1,4 @@
-//! Inactive sessions.
+//! Tests of inactive sessions.
 
 use crate::{essay_in_its_draft, git, workspace};
 

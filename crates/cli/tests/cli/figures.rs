@@ -1,4 +1,5 @@
-//! A session's figures, with a clock that the test sets: progress, durations, and the estimate.
+//! Tests of the figures in a session's view with a clock that the test sets: progress, durations, and the
+//! estimate.
 
 use crate::{git, try_build, with_gate};
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ fn figures_follow_from_the_finished_phases() {
     do_at(&sandbox, "07:30:00", &["advance", "--phase", "planning"]);
     assert_eq!(figures(&at(&sandbox, "07:30:00")), json!([17, 5, 1800, null, 0, false]));
     do_at(&sandbox, "08:15:00", &["advance", "--phase", "setup"]);
-    // The phases took 30 and 45 minutes, which is 37.5 on average.
+    // The phases took 30 and 45 minutes, on average 37.5.
     assert_eq!(figures(&at(&sandbox, "08:20:00")), json!([33, 4, 2250, 9000, 300, false]));
     do_at(&sandbox, "09:27:00", &["advance", "--phase", "implementation"]);
     assert_eq!(figures(&at(&sandbox, "09:27:00")), json!([50, 3, 2940, 8820, 0, false]));
@@ -61,7 +62,7 @@ fn a_zero_based_workflow_keeps_its_own_numbers_to_the_end() {
     let numbers: Vec<&Value> =
         view["phases"].as_array().unwrap().iter().map(|phase| &phase["number"]).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
-    // Phases can be named by number, as people do.
+    // Phases can also be named by their numbers.
     for number in ["0", "1", "2", "3", "4", "5"] {
         do_at(&sandbox, "07:30:00", &["advance", "--phase", number]);
     }
@@ -107,8 +108,8 @@ fn time_while_it_was_closed_is_not_working_time() {
 
 #[test]
 fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
-    // The length of the first phase in seconds, when the next one counts as stalled, and when it does not
-    // yet.
+    // The length of the first phase in seconds. Then the time at which the next phase is stalled, and a time
+    // at which it is not stalled yet.
     for (first, is_stalled_at, is_not) in [(60, "10:16:00", "10:15:59"), (1800, "11:30:01", "11:30:00")] {
         let sandbox = git();
         do_at(&sandbox, "10:00:00", &["start"]);
@@ -127,18 +128,18 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
         );
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(text.contains("longer than usual"), "{text}");
-        // Somebody works on it after all.
+        // Somebody works on the session, so it is not stalled.
         do_at(&sandbox, "12:00:00", &["note", "Half of the tests are written"]);
         assert_eq!(at(&sandbox, "12:14:59")["status"], "active");
         assert_eq!(at(&sandbox, "12:15:00")["status"], "possibly_stalled");
     }
-    // Without a finished phase, there is nothing to compare with.
+    // No phase is finished, so there is no average to compare with.
     let sandbox = git();
     do_at(&sandbox, "00:00:00", &["start"]);
     assert_eq!(at(&sandbox, "23:00:00")["status"], "active");
 }
 
-/// The holder of an item may work on it for longer without recording anything.
+/// The holder of an item may work on it for a long time without recording anything.
 #[test]
 fn a_session_with_a_held_item_is_not_stalled() {
     let sandbox = git();
@@ -150,7 +151,8 @@ fn a_session_with_a_held_item_is_not_stalled() {
     assert_eq!(at(&sandbox, "11:31:00")["status"], "possibly_stalled", "the lease has ended");
 }
 
-/// The session is stalled, its gate has failed, and it is paused: each status hides the next one.
+/// The session is stalled; then its gate fails; then it is paused. Each status takes precedence over the one
+/// before.
 #[test]
 fn the_status_is_the_first_that_holds() {
     let sandbox = with_gate();
@@ -219,7 +221,7 @@ fn a_clock_that_went_back_changes_no_order_and_makes_no_duration_negative() {
     }
 }
 
-/// Text output uses the same clock as the figures do.
+/// Text output uses the same clock as the figures.
 #[test]
 fn lists_and_logs_tell_time_by_the_engines_clock() {
     let sandbox = git();

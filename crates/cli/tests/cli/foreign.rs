@@ -1,4 +1,5 @@
-//! Open Code Review sessions in the project: visible without an import, and adopted by the first command.
+//! Tests of Open Code Review sessions in a project. They are shown without an import, and the first command
+//! that changes one adopts it.
 
 use crate::fresh as git;
 use testkit::Sandbox;

@@ -1,4 +1,4 @@
-//! Gates through the whole program: each kind of check, and how people fix it.
+//! Tests of gates with the whole program: each kind of check, and how people fix a failed one.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -113,8 +113,8 @@ pub fn trust(sandbox: &Sandbox) -> String {
     at_a_terminal(sandbox, "trust w --yes")
 }
 
-/// Runs a command that needs a person, at a terminal that `script` provides. Returns the output with plain
-/// line endings.
+/// Runs a command that needs a person, on a terminal that `script` creates. Returns the output with line
+/// feeds as line endings.
 fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
@@ -142,7 +142,7 @@ fn trust_reaches_the_definition_that_the_session_began_with() {
     assert!(shown.contains("p/c, as session s started with it:\n    echo old\n"), "{shown}");
     assert_found(&sandbox, "c", "passed", "exited with 0");
 
-    // The session has a definition that the project lacks, as after a bundle was taken.
+    // The session has a definition that the project does not have, as after the import of a bundle.
     let sandbox = started(&command_phase("echo old", "10s"));
     std::fs::remove_file(sandbox.path(".leftoff/workflows/w.toml")).unwrap();
     let check = check(&sandbox, "c");
@@ -213,7 +213,7 @@ fn a_command_over_its_limit_is_ended_with_all_it_started() {
     assert_ends(&sandbox.read("child"));
 }
 
-/// Expects that a process ends. leftoff has told it to end, but the system decides when it is gone.
+/// Expects that a process ends. leftoff has ended it, but the system decides when it is gone.
 #[track_caller]
 fn assert_ends(process: &str) {
     let lives = || {
@@ -227,7 +227,7 @@ fn assert_ends(process: &str) {
     assert!(!lives(), "process {process} lives on");
 }
 
-/// Runs a gate whose command sleeps, signals only leftoff once it runs, and returns how leftoff ended.
+/// Runs a gate whose command sleeps. Sends a signal to leftoff only, and returns how leftoff ended.
 fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
     let mut leftoff = sandbox.command(["advance", "--phase", "p"]).spawn().expect("leftoff");
     let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
@@ -241,7 +241,7 @@ fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
 
 #[test]
 fn a_command_ends_when_leftoff_is_told_to_end() {
-    // A process started in the background ignores some signals, and so do its children.
+    // A process that was started in the background ignores some signals, and so do its children.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
@@ -368,8 +368,7 @@ fn git_is_asked_whether_the_worktree_is_clean() {
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
     sandbox.run(["start", "w"]).ok();
-    // The session's workspace is created by the first command that needs it, with the file that excludes it
-    // from git.
+    // The first command that needs the session's workspace creates it, with a file that excludes it from git.
     sandbox.run(["exec", "--", "touch", "made"]).ok();
     std::fs::remove_file(sandbox.path("made")).unwrap();
     assert!(sandbox.path(".leftoff/.gitignore").exists());

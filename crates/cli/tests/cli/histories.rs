@@ -1,4 +1,4 @@
-//! Twelve histories, and what a new reader must learn after each, in all three formats.
+//! Twelve histories. After each, the brief must tell a new reader certain facts, in all three formats.
 
 use crate::agent::Agent;
 use crate::{SHIP, git, try_build, with_gate, words_only};
@@ -8,10 +8,10 @@ use testkit::{Ran, Sandbox};
 /// A JSON path and its expected value.
 type Fact = (&'static str, fn() -> Value);
 
-/// A history, and the required content of the brief after it.
+/// A history, and what the brief after it must contain.
 struct History {
-    /// Creates the history, and sets the clock to the moment of the return. Returns agents that must stay
-    /// alive.
+    /// Creates the history, and sets the clock to the time at which somebody returns. Returns agents that
+    /// must stay alive.
     given: fn() -> (Sandbox, Vec<Agent>),
     /// The agent that reads the brief; `None` for a person.
     asked_by: Option<&'static str>,
@@ -20,11 +20,11 @@ struct History {
     /// The number and the id of the current phase.
     at: (u32, &'static str),
     status: &'static str,
-    /// The offered command, and its exit code when it is run as printed.
+    /// The command that must be offered, and its exit code when it is run as printed.
     next: (&'static str, i32),
-    /// Facts that the format for agents must contain; the format for people has the same words.
+    /// Facts that the format for agents must contain. The format for people has the same words.
     markdown: &'static [&'static str],
-    /// Text that would mislead either reader.
+    /// Text that would mislead any reader.
     never: &'static [&'static str],
     json: &'static [Fact],
 }
@@ -75,7 +75,7 @@ fn check(history: &History) {
     assert_eq!(view["status"], history.status);
     assert_eq!(view["current_phase"]["number"], history.at.0);
     assert_eq!(view["current_phase"]["id"], history.at.1);
-    // A finished session suggests nothing.
+    // For a finished session, no command is suggested.
     let next = if history.next.0.is_empty() { Value::Null } else { json!(history.next.0) };
     assert_eq!(view["next"]["command"], next);
     assert_done(history.done, view, &text, &markdown);
@@ -92,7 +92,7 @@ fn check(history: &History) {
     ran.code(history.next.1);
 }
 
-/// Each format lists exactly the finished phases, and offers none of them again.
+/// Expects that each format lists exactly the finished phases, and offers none of them again.
 #[track_caller]
 fn assert_done(done: &[&str], view: &Value, text: &str, markdown: &str) {
     let phases = view["phases"].as_array().expect("phases");
@@ -155,7 +155,7 @@ fn a_fresh_start() {
     });
 }
 
-/// The program ends just before or just after the change is committed.
+/// A session after a crash: the program ends just before or just after the change is committed.
 fn crashed(place: &str) -> Sandbox {
     let sandbox = git();
     planned(&sandbox, "plan-implement-review");
@@ -249,7 +249,7 @@ fn a_failed_gate() {
     });
 }
 
-/// A session in which half an hour of the second phase was followed by a pause.
+/// A session that was paused half an hour after its second phase started.
 fn paused() -> Sandbox {
     let sandbox = git();
     planned(&sandbox, "plan-implement-review");
@@ -300,7 +300,7 @@ fn paused_for_days() {
         status: "paused",
         next: ("leftoff resume login", 0),
         markdown: &["for 30 min", "**Paused** 14 Nov", "Last change by anna, 14 Nov."],
-        // Days off do not mean that something is wrong.
+        // A time without work is not a sign that something is wrong.
         never: &["longer than", "stalled"],
         json: &[
             ("/session/progress/time_in_phase_seconds", || json!(1800)),
@@ -348,7 +348,8 @@ fn handed_from_one_agent_to_another() {
         asked_by: Some("codex:01a1de4b-0000-7000"),
         done: &["plan"],
         at: (2, "implement"),
-        // Nobody paused the session, so the night counts, and the reader learns that it may be stalled.
+        // Nobody paused the session, so the night is included in its time, and the brief says that it may be
+        // stalled.
         status: "possibly_stalled",
         next: ("leftoff advance --phase implement", 0),
         markdown: &[
@@ -410,7 +411,7 @@ fn compacted_in_phase_3() {
     });
 }
 
-/// Two live agents: the session of the second one is beside that of the first one.
+/// Two live agents, each with a session. The second session is parallel to the first.
 fn two_agents() -> (Sandbox, Vec<Agent>) {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z");

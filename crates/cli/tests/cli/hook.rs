@@ -1,4 +1,5 @@
-//! `leftoff hook claude` binds the agent to its session, gives it the brief, and never blocks it.
+//! Tests of `leftoff hook claude`: it binds the agent to its session, gives it the brief, and never blocks
+//! it.
 
 use crate::agent::{Agent, session_start};
 use crate::{git, plain, with_gate};
@@ -12,7 +13,7 @@ use testkit::{Ran, Sandbox};
 
 const ID: &str = "a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// Expects that a hook does not block the agent: exit code 0, a readable answer or none, at most one line on
+/// Expects that a hook does not block the agent: exit code 0, a valid answer or none, and at most one line on
 /// stderr.
 #[track_caller]
 fn harmless(ran: Ran) -> Ran {
@@ -90,7 +91,7 @@ fn the_agent_is_bound_and_known_to_be_alive_until_it_is_gone() {
     assert!(line.contains("claude   a4326893  alive on login in "), "{line}");
     drop(agent);
     assert_eq!(agents()[0]["alive"], false);
-    // When the next agent arrives, the record of the dead one is removed.
+    // When the next agent arrives, the record of the dead agent is removed.
     let mut other = Agent::new(&sandbox, "agent-b");
     other.hook(&sandbox, "bbbb", "startup").ok();
     assert_eq!(agents().as_array().unwrap().len(), 1);
@@ -108,13 +109,14 @@ fn an_agent_is_known_by_its_process_without_its_variable() {
         (&started["last_actor"]["agent"], &started["last_actor"]["id"]),
         (&json!("claude"), &json!(ID))
     );
-    // Another agent's session is not taken for this agent's, and does not replace it.
+    // A session of another agent is neither used nor paused by this agent.
     let beside = sandbox.run(["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!((&beside["last_actor"]["kind"], &beside["parallel"]), (&json!("automation"), &json!(true)));
     assert_eq!(agent.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "login");
 }
 
-/// Commands printed for a session beside the active one name it: otherwise they would mean the other.
+/// The commands that are printed for a session parallel to the active one name it. Without its name, they
+/// would mean the active session.
 #[test]
 fn commands_for_a_session_beside_the_active_one_name_it() {
     let sandbox = git();
@@ -157,7 +159,7 @@ fn a_session_of_another_worktree_is_named_too() {
     assert_eq!(view["next"]["command"], "leftoff advance --phase plan --session login");
 }
 
-/// Two agents that started before the store existed are known from their first session.
+/// Two agents were started before the store existed. Each is known as soon as it starts a session.
 #[test]
 fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     let sandbox = git();
@@ -169,19 +171,19 @@ fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     second.export("claude:bbbb");
     sandbox.at("2026-11-14T10:00:00Z");
     first.run(&sandbox, &["start", "--id", "login"]).ok();
-    // The agent's process is alive, however long the agent is silent.
+    // The agent's process is alive, although the agent has been silent for long.
     sandbox.at("2026-11-14T12:00:00Z");
     let beside = second.run(&sandbox, &["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!(beside["parallel"], true, "{beside:#}");
     assert_eq!(first.run(&sandbox, &["status", "--json"]).ok().json()["status"], "active");
     assert_eq!(second.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "mine");
-    // Commands shown to the second agent for the first one's session must name it: by default its own is
-    // meant.
+    // Commands for the first agent's session that are shown to the second agent name the session. Without its
+    // name, they would mean the second agent's own.
     let shown = second.run(&sandbox, &["show", "login", "--json"]).ok().json();
     assert_eq!(shown["next"]["command"], "leftoff advance --phase plan --session login");
     let own = second.run(&sandbox, &["status", "--json"]).ok().json();
     assert_eq!(own["next"]["command"], "leftoff advance --phase context");
-    // When the first agent is gone, its session is paused for another one.
+    // When the first agent is gone, another agent that starts a session pauses the first one's.
     drop(first);
     let alone = second.run(&sandbox, &["start", "--id", "third", "--json"]).ok().json();
     assert_eq!(alone["said"], serde_json::json!(["paused login (main)"]));
@@ -203,7 +205,7 @@ fn the_agents_environment_gets_its_name_once() {
     }
     let line = format!("export LEFTOFF_AGENT_SESSION='claude:{ID}'\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("export OTHER=1\n{line}"));
-    // Another agent session starts, and the first one again: the last line counts.
+    // Another agent session starts, and then the first one again. The last line in the file is valid.
     send("bbbb", "clear");
     send(ID, "resume");
     assert!(std::fs::read_to_string(&file).unwrap().ends_with(&format!("'claude:bbbb'\n{line}")));
@@ -250,7 +252,7 @@ fn nonsense_is_let_through() {
     assert_eq!(hook(&sandbox, &nowhere).stdout, "");
 }
 
-/// Exit code 2 blocks an agent, so wrong arguments of leftoff must never result in it.
+/// Exit code 2 blocks an agent. Wrong arguments for leftoff must never cause it.
 #[test]
 fn wrong_arguments_block_nobody() {
     let sandbox = git();
@@ -317,7 +319,7 @@ fn a_store_that_cannot_be_written_is_still_read() {
     let sandbox = git();
     sandbox.run(["start", "--id", "login"]).ok();
     let folder = database(&sandbox).parent().unwrap().to_owned();
-    // Tests may run as root, whom permissions do not stop, so the hook runs as nobody.
+    // Tests may run as root, for whom permissions have no effect. So the hook runs as the user nobody.
     let all = [sandbox.folder().to_owned(), folder.clone(), sandbox.project().to_owned()];
     for path in &all {
         std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
@@ -325,8 +327,8 @@ fn a_store_that_cannot_be_written_is_still_read() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), Permissions::from_mode(0o444)).unwrap();
     }
-    // The program is copied to a place that `nobody` can reach, because the build folder may be in a private
-    // home folder.
+    // The build folder may be in a private home folder. So the program is copied to a place that the user
+    // nobody can reach.
     let program = sandbox.folder().join("leftoff");
     std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
     let as_us = sandbox.command(["hook", "claude"]);
@@ -369,7 +371,7 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = loop {
         match command.spawn() {
-            // Another test that is starting a process still holds the copy open for writing.
+            // Another test is starting a process, which still has the copy open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
             done => break done.unwrap(),
         }
@@ -380,7 +382,7 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// The agent's first hook ran before there was a store, and its commands were known only by a variable.
+/// The agent's first hook ran before the store existed. Its commands were recognised only by a variable.
 #[test]
 fn t1_an_agent_is_the_same_one_before_and_after_its_hook_names_it() {
     for hook in ["compact", "tool"] {
@@ -412,7 +414,7 @@ fn t1_an_agent_is_the_same_one_before_and_after_its_hook_names_it() {
     }
 }
 
-/// A paused session exists beside the one that the agent finished.
+/// A paused session exists next to the one that the agent has finished.
 #[test]
 fn b8_after_a_compaction_an_agent_is_told_of_the_session_it_finished_and_of_no_other() {
     let sandbox = git();
@@ -431,7 +433,7 @@ fn b8_after_a_compaction_an_agent_is_told_of_the_session_it_finished_and_of_no_o
     let text = context(&agent.hook(&sandbox, ID, "compact").ok());
     assert!(text.contains("(session quick)") && text.contains("Paused here: older."), "{text}");
     assert!(!text.contains("`leftoff "), "a finished session suggests nothing: {text}");
-    // A command from an older brief does not reach the other session.
+    // A command from an older brief must not change the other session.
     agent.run(&sandbox, &["note", "resolve", "1"]).code(3);
     let older = sandbox.run(["show", "older", "--json"]).ok().json();
     assert_eq!(older["notes"][0]["resolved_at"], json!(null), "{older}");

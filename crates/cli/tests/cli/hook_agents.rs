@@ -1,4 +1,4 @@
-//! Agents with protocols of their own: the same events lead to the same answers.
+//! Tests of agents that have their own protocols. The same events must lead to the same answers.
 
 use crate::agent::event;
 use crate::hook_events::send;
@@ -6,7 +6,7 @@ use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// A session with a failed gate, in a workflow that keeps agents from stopping.
+/// A session with a failed gate. Its workflow keeps agents from stopping.
 fn holding() -> Sandbox {
     let sandbox = git();
     let text = SHIP.replacen("version = \"1\"\n", "version = \"1\"\nhold_at_stop = true\n", 1);

@@ -1,4 +1,4 @@
-//! Hooks at each event of a conversation: messages, records, and others' changes.
+//! Tests of hooks at each event of a conversation: messages, records, and changes by others.
 
 use crate::agent::{Agent, event, session_start};
 use crate::git;
@@ -49,8 +49,8 @@ fn activity(sandbox: &Sandbox) -> Vec<(String, String, u64)> {
     .collect()
 }
 
-/// A whole conversation as the agent reports it, with unknown events and fields. The boolean is true for an
-/// event that gets an answer.
+/// A whole conversation as the agent reports it, with unknown events and fields. The boolean is true if the
+/// event gets an answer.
 fn conversation(sandbox: &Sandbox) -> Vec<(Value, bool)> {
     let shell = json!({ "command": "cargo test", "description": "run the tests" });
     let edit = json!({ "file_path": sandbox.path("src/main.rs"), "old_string": "a", "new_string": "b" });
@@ -107,7 +107,7 @@ fn every_event_of_a_conversation_gets_its_answer() {
     assert_eq!(agents["agents"][0]["alive"], false, "it has ended");
 }
 
-/// Replays captured events from the folder that `LEFTOFF_TEST_CORPUS` names, if any, with a file
+/// Replays recorded events from the folder in `LEFTOFF_TEST_CORPUS`, if it is set. The folder has a file
 /// `AGENT-….jsonl` for each agent.
 #[test]
 fn captured_events_replay() {
@@ -213,7 +213,7 @@ fn the_last_words_stand_in_the_brief_of_the_next_one() {
     assert!(person.contains("Last words of claude 5b1f6c1e"), "{person}");
 }
 
-/// An agent with a process of its own: otherwise a person's commands in this test would count as the agent's.
+/// An agent with its own process. Without it, the commands of a person in this test would be the agent's.
 struct Talker<'a> {
     sandbox: &'a Sandbox,
     agent: Agent,
@@ -226,7 +226,7 @@ impl<'a> Talker<'a> {
         Self { sandbox, agent }
     }
 
-    /// The output of a person's next prompt.
+    /// The output of the hook for the next prompt of a person.
     fn prompted(&mut self) -> Ran {
         let prompt = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on" });
         let input = event(self.sandbox, ID, &prompt);

@@ -1,5 +1,5 @@
-//! Requirements in the hooks of real processes: denied, satisfied, blocked when the agent stops, and nothing
-//! lost under load.
+//! Tests of requirements in hooks, with real processes: denials, satisfaction, blocked stops, and no loss
+//! under load.
 
 use crate::agent::{event, session_start};
 use crate::git;
@@ -69,7 +69,7 @@ fn an_agent_is_denied_told_how_and_let_through() {
     assert_eq!(claude(&sandbox, &before("Read", &edit(), "t2")).stdout, "");
     assert!(claude(&sandbox, &skill("arch-review")).stdout.contains("Satisfied now: commit_plan"));
     assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t3")).stdout, "");
-    // A call in a subfolder is decided like one in the root, and a Codex patch like an edit.
+    // A call in a subfolder is treated like one in the root folder, and a patch of Codex like an edit.
     std::fs::create_dir_all(sandbox.path("deep/er")).unwrap();
     let patch = json!({ "command": "*** Begin Patch\n*** Update File: a.rs\n*** End Patch" });
     let deep = event(&sandbox, "01a1de4b-x", &before("apply_patch", &patch, "c1")).replace(
@@ -109,8 +109,8 @@ fn a_single_use_is_used_up_by_what_it_guards() {
     denied(&claude(&sandbox, &before("Bash", &commit, "t3")));
 }
 
-/// The four steps by which the original framework proves itself: a plan is satisfied in one session, stays
-/// recorded, and the next session on the branch starts without it.
+/// The four steps of the original framework's own test: a plan is satisfied in one session and stays
+/// recorded, but the next session on the branch starts without it.
 #[test]
 fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record() {
     let sandbox = required();
@@ -140,8 +140,7 @@ fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record(
     assert_eq!(satisfied(&sessions()), 2, "{}", sessions());
 }
 
-/// Ten agents at the same time, with twenty events each, all on one branch: every satisfaction and every
-/// count survives.
+/// Ten agents on one branch send twenty events each at the same time. No satisfaction and no count is lost.
 #[test]
 fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     const AGENTS: usize = 10;
@@ -164,7 +163,8 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
             scope.spawn(move || {
                 for (command, input) in events {
                     let ran = with_input(command, &input);
-                    // The list of agents may be locked for longer than a hook waits; counts are never lost.
+                    // The list of agents may be locked for longer than a hook waits. No count is lost then
+                    // either.
                     assert!(ran.code == 0 && ran.stderr.lines().count() <= 1, "{input}: {ran:?}");
                 }
             });
@@ -188,7 +188,7 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     }
 }
 
-/// The framework's own example of a requirement for the whole branch, unchanged.
+/// The framework's own example of a requirement for a whole branch.
 #[test]
 fn r1_a_branch_is_satisfied_by_the_skill_that_its_configuration_names() {
     let sandbox = git();
@@ -282,7 +282,8 @@ fn r9_an_event_without_a_session_is_about_the_one_in_the_environment() {
     }
 }
 
-/// An agent that changed to a folder outside, or deleted the one where it was, still edits this project.
+/// An agent that changed to a folder outside the project, or deleted its current folder, can still edit the
+/// project.
 #[test]
 fn r9_a_folder_in_no_project_does_not_take_an_agent_out_of_its_own() {
     let sandbox = required();

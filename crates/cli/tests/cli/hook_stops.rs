@@ -1,4 +1,4 @@
-//! When an agent may stop: its claims, the next step, and no endless loop.
+//! Tests of when an agent may stop: claims, the next step, and no endless loop.
 
 use crate::hook_events::{ID, arrive, claude, stop};
 use crate::hook_twice::delivered;
@@ -6,7 +6,7 @@ use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// A project with the usual test workflow, which has these lines at its top.
+/// A project with the usual test workflow, and with these lines at the top of the workflow.
 fn with(lines: &str) -> Sandbox {
     let sandbox = git();
     let text = SHIP.replacen("version = \"1\"\n", &format!("version = \"1\"\n{lines}\n"), 1);
@@ -105,7 +105,7 @@ fn whoever_does_nothing_is_not_sent_on_for_ever() {
     sandbox.at("2026-11-14T10:00:09Z");
     let_go(&sandbox, &stop(true, "no"));
     let_go(&sandbox, &stop(false, "no"));
-    // A prompt resets the count.
+    // A prompt by a person resets the count.
     claude(&sandbox, &json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on" }));
     held(&sandbox, &stop(false, "no"));
 }
@@ -131,8 +131,8 @@ fn nobody_is_sent_on_while_a_person_must_answer_or_the_session_rests() {
 fn a_stop_that_is_delivered_twice_is_held_twice_and_counts_once() {
     for times in [2, 4] {
         let sandbox = with("keep_going = true");
-        // Three stops without progress are blocked. Each is reported by several processes, at once and one
-        // after the other.
+        // Three stops without progress are blocked. Several processes report each stop, at the same time and
+        // one after the other.
         for second in [10, 20, 30] {
             sandbox.at(&format!("2026-11-14T10:00:{second}Z"));
             let answers =
@@ -163,7 +163,7 @@ fn the_same_words_after_new_work_are_another_stop() {
     }
     sandbox.at("2026-11-14T10:00:00.6Z");
     let_go(&sandbox, &stop(true, "no"));
-    // A change of the session counts as work, and resets the count.
+    // A change of the session resets the count.
     sandbox.run(["note", "one"]).ok();
     sandbox.at("2026-11-14T10:00:10Z");
     held(&sandbox, &stop(true, "no"));
@@ -176,7 +176,7 @@ fn the_same_words_after_new_work_are_another_stop() {
     let_go(&sandbox, &stop(true, "no"));
 }
 
-/// If stops cannot be counted, the agent might be kept from stopping for ever.
+/// The stops of this agent cannot be counted. If it was kept from stopping, that might never end.
 #[test]
 fn an_agent_that_was_never_seen_is_not_sent_on() {
     let sandbox = with("keep_going = true");

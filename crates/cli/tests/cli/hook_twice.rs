@@ -1,5 +1,5 @@
-//! An agent in which leftoff is installed twice, by a plugin and by its settings, sends every event twice:
-//! each counts once.
+//! Tests of an agent in which leftoff is installed twice, by a plugin and by its settings. Every event is
+//! then sent twice, and must have one effect.
 
 use crate::agent::event;
 use crate::hook_events::{ID, after};
@@ -33,8 +33,8 @@ pub fn delivered(sandbox: &Sandbox, agent: &str, input: &str, times: usize) -> V
     started.into_iter().map(|child| answer(child).expect("text")).collect()
 }
 
-/// The records of a whole conversation in which each event is delivered this many times, and how often the
-/// brief was given.
+/// The records of a conversation in which each event is delivered `times` times, and the number of briefs
+/// that were given.
 fn left_by(times: usize) -> (Value, Value, Value, usize) {
     let sandbox = with_gate();
     sandbox.write(".claude/requirements.yaml", RULES);
@@ -73,7 +73,7 @@ fn every_event_that_is_delivered_twice_leaves_what_it_leaves_once() {
     let (mut metrics, activity, agents, briefs) = left_by(1);
     assert_eq!((&metrics["compaction_count"], &metrics["tools"]["Bash"]["count"]), (&json!(1), &json!(1)));
     assert_eq!(briefs, 2, "at the beginning and after the compaction");
-    // The folder is a different one in each run.
+    // Each run has another folder.
     let anywhere = |metrics: &mut Value| {
         metrics["project_dir"] = Value::Null;
         metrics["leftoff"]["compacted"]["event"] = Value::Null;

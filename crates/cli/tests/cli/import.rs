@@ -1,4 +1,4 @@
-//! `import` and `export`: a session of another tool is imported into leftoff, and exported again.
+//! Tests of `import` and `export`: another tool's session becomes a native one, and is exported again.
 
 mod elsewhere;
 mod round_trips;
@@ -94,7 +94,7 @@ fn importing_a_session_of_another_project_again_is_not_twice() {
     }
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
-    // Somebody continues the session in the other project: the change is reported, and stays there.
+    // Somebody continues the session in the other project. The change is reported, but not imported.
     let edited = elsewhere.read(OLD).replace("docs/import.md", "docs/other.md");
     elsewhere.write(OLD, &edited);
     let again = sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
@@ -141,7 +141,7 @@ fn sessions_of_the_same_name_in_other_projects_are_others_and_hide_none_of_here(
     assert_eq!(praxis[0]["session_id"], "old");
     let own = sandbox.run(["import", OLD, "--json"]).ok().json();
     assert_eq!((&own["session_id"], &own["already"]), (&json!("old"), &json!(false)));
-    // A later session can be imported, too, even from the path that the first one had in its project.
+    // Another session can be imported later, even one that has the same path in its project as the first.
     let sandbox = fresh();
     sandbox.run(["import", &path(&one)]).ok();
     sandbox.write(OLD, &one.read(OLD));
@@ -310,7 +310,7 @@ fn a_session_goes_in_and_comes_out_into_its_own_layout() {
         (&found["phase_artifacts"]["1"]["evidence"], &found["lifecycle"]["completed"]),
         (&json!({"n": 1}), &json!(true))
     );
-    // The export is a session of that tool again.
+    // The export is again a session of that tool.
     let other = fresh();
     let text = sandbox.read(&format!("back/{OLD}"));
     other.write(OLD, &text);
@@ -339,8 +339,8 @@ fn one_of_each() -> Sandbox {
     sandbox
 }
 
-/// A project with sessions of all four layouts and native sessions: the list has one line for each, by last
-/// activity, with usable numbers, and nothing untrue.
+/// A project with native sessions and sessions of all four layouts. The list has one line for each, sorted by
+/// last activity, with valid numbers and true statements.
 #[test]
 fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
     let sandbox = one_of_each();
@@ -413,7 +413,7 @@ fn each_kind_of_session_goes_where_there_are_words_for_its_phases_and_is_refused
                 continue;
             }
             ran.ok();
-            // The export is a session of that tool, in the same phase.
+            // The export is a session of that tool, and in the same phase.
             let read = fresh();
             for path in sandbox
                 .run([
@@ -461,7 +461,7 @@ fn what_a_layout_cannot_show_is_refused_and_where_to_must_be_said() {
     sandbox.run(["export", "--layout", "nowhere", "out"]).code(2);
     sandbox.run(["export", "--layout", "praxis"]).code(2);
     assert!(!sandbox.path("out").exists());
-    // A native session has phases, so a praxis OS file can represent it.
+    // A native session has phases, so praxis OS can represent it.
     sandbox.run(["export", "--layout", "praxis", "out", "--session", "ours"]).ok();
     assert_eq!(json_at(&sandbox, "out/.praxis-os/.cache/state/ours.json")["current_phase"], 1);
 }

@@ -1,4 +1,4 @@
-//! `init --agent` adds to agents' files, and its additions can be removed completely.
+//! Tests of `init --agent`: it adds entries to agents' files, and all of them can be removed again.
 
 use crate::{fresh, plain};
 use serde_json::{Value, json};
@@ -247,7 +247,7 @@ fn links_and_broken_files_are_refused_before_anything_is_written() {
     sandbox.run(["init", "--agent", "nobody"]).code(2);
 }
 
-/// A CLAUDE.md that refers to AGENTS.md already has its content.
+/// A CLAUDE.md that is a link to AGENTS.md already has its content.
 #[test]
 fn a_linked_claude_md_is_left_alone() {
     let sandbox = fresh();
@@ -347,7 +347,7 @@ fn an_entry_of_the_user_stays_while_another_project_needs_it() {
     assert!(!last.stderr.contains("stays"), "{}", last.stderr);
 }
 
-/// A project that was deleted needs no entry in the user's files, so its entry does not count.
+/// A deleted project needs no entry in the user's files.
 #[test]
 fn a_deleted_project_keeps_no_entry_of_the_user() {
     let sandbox = fresh();

@@ -1,4 +1,5 @@
-//! Items in the whole program: a plan of work, several agents who share it, and a gate that needs all of it.
+//! Tests of items with the whole program: a plan of work, several agents who share it, and a gate that needs
+//! all of it.
 
 use crate::git;
 use std::process::{Child, Stdio};
@@ -34,7 +35,7 @@ fn with_tasks() -> Sandbox {
     sandbox
 }
 
-/// A session in the phase with items. It has two items, of which the second depends on the first.
+/// A session in the phase with items. The second of its two items depends on the first.
 fn in_build() -> Sandbox {
     let sandbox = with_tasks();
     sandbox.run(["advance", "--phase", "plan"]).ok();
@@ -222,7 +223,7 @@ fn a_secret_in_an_item_is_not_kept_and_text_can_be_purged() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Eight processes claim the same item at the same moment, fifty times.
+/// Eight processes claim the same item at the same time, fifty times.
 #[test]
 fn of_eight_claimants_one_wins_each_of_fifty_rounds() {
     const ROUNDS: usize = 50;
@@ -259,8 +260,7 @@ fn claimant(sandbox: &Sandbox, number: usize, item: &str) -> Child {
 fn a_phase_without_items_has_something_else_to_do() {
     let sandbox = crate::fresh();
     sandbox.run(["start", "essay", "--id", "s"]).ok();
-    // Without a named phase, the item is added to the workflow's phase with items, which is not the current
-    // one.
+    // No phase is named, so the item is added to the phase with items, which is not the current phase.
     sandbox.run(["item", "add", "Harbours"]).ok();
     let refused = sandbox.run(["item", "claim", "--json"]).code(3).error();
     assert_eq!(refused["kind"], "nothing_ready");

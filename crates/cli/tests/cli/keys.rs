@@ -1,4 +1,4 @@
-//! `--key`: a command with the same key counts once, whatever happened to its answer.
+//! Tests of `--key`: a repeated command with the same key takes effect once, even if its answer was lost.
 
 use crate::{git, with_gate};
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn the_same_key_and_command_answer_as_the_first_time() {
     assert_eq!(sandbox.run(["show", "--json"]).ok().json()["phases"][1]["attempt_count"], 1);
 }
 
-/// The reason for keys: an answer was lost, and work continued before the command is repeated.
+/// Keys exist for this case: an answer was lost, and work continues before the command is repeated.
 #[test]
 fn a_repeated_command_does_nothing_later_either() {
     let sandbox = git();
@@ -79,7 +79,7 @@ fn a_key_holds_for_seven_days() {
     assert_eq!(texts, ["first", "second"]);
 }
 
-/// After a crash between the change and its answer, the key returns the stored answer.
+/// After a crash between the change and the answer, the repeated command gives the stored answer.
 #[test]
 fn after_a_crash_the_key_gives_the_answer_that_was_lost() {
     let sandbox = git();

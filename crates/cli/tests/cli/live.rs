@@ -1,4 +1,4 @@
-//! Live output: `log -f` and `status --watch` show changes by other processes and editors.
+//! Tests of live output: `log -f` and `status --watch` show changes by other processes and by editors.
 
 use crate::{fresh, git};
 use serde_json::Value;

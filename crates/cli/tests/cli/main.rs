@@ -1,4 +1,5 @@
-//! The whole program, run as a person or an agent runs it. Few tests: most rules are tested at a lower level.
+//! Tests of the whole program, run as a person or an agent runs it. They are few, because most rules are
+//! tested at a lower level.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 mod actions;
@@ -78,7 +79,7 @@ fn with_gate() -> Sandbox {
     sandbox
 }
 
-/// Phases with typed evidence, an expression with a remedy, and one without.
+/// A workflow with typed evidence, and with two expressions: one has help text, the other has none.
 const SHIP: &str = r#"
 name = "ship"
 version = "1"
@@ -126,12 +127,12 @@ fn try_build(sandbox: &Sandbox, passed: u32, total: u32, coverage: u32) -> Ran {
     sandbox.run(words)
 }
 
-/// Text without line breaks, which tests ignore.
+/// The text without line breaks, because tests ignore them.
 fn unbroken(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text without line breaks and markup: a brief's form for people has the same words as that for agents.
+/// The text without line breaks and markup. A brief for people has the same words as a brief for agents.
 fn words_only(text: &str) -> String {
     unbroken(&text.replace(['#', '*', '`', ':', '>'], ""))
 }

@@ -1,9 +1,9 @@
-//! Mistakes of people and language models, with the whole answer to each of them: the problem, the next step,
-//! the exit code.
+//! Mistakes of people and language models, each with the whole answer to it: the problem, the next step, the
+//! exit code.
 
 use crate::fresh;
 
-/// Mistakes of people. Each is made in a project of its own, with a session `login` in its first phase.
+/// Mistakes of people. Each is made in its own project, with a session `login` in its first phase.
 const OF_PEOPLE: &str = r#"
 $ leftoff done
 error: unknown command 'done'
@@ -332,13 +332,13 @@ fn each_is_answered(mistakes: &str, who: &str) {
         sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "login", "--goal", "No log-out"]).ok();
         let answer = sandbox.printed(&line.replacen("leftoff", who, 1));
         assert!(answer.lines().count() <= MOST_LINES + 1, "{line}: {answer}");
-        // The parser's own advice misleads: "to pass '--all' as a value, use '-- --all'".
+        // The parser's own tips mislead: "to pass '--all' as a value, use '-- --all'".
         assert!(!answer.contains("tip:"), "{line}: {answer}");
         answer
     });
 }
 
-/// Slips that used to be recorded, or answered with another mistake than the one that was made.
+/// Earlier releases recorded these mistakes, or answered with another mistake than the one that was made.
 #[test]
 fn what_was_meant_is_named_and_nothing_is_recorded() {
     let sandbox = fresh();

@@ -1,5 +1,4 @@
-//! Open Code Review sessions in the whole program: one test for each rule of the format for a reader, a
-//! writer, or a program beside them.
+//! Tests of Open Code Review sessions with the whole program: at least one test for each rule of the format.
 
 mod bad_input;
 mod beside;
@@ -69,7 +68,7 @@ fn edit(sandbox: &Sandbox, changes: &Value) {
     sandbox.write(&format!("{FOLDER}/state.json"), &serde_json::to_string_pretty(&fields).unwrap());
 }
 
-/// Writes a file of the session, dated by the sandbox's clock rather than this machine's.
+/// Writes a file of the session. Its modification time comes from the sandbox's clock.
 fn artifact(sandbox: &Sandbox, path: &str, text: &str) {
     artifact_at(sandbox, path, text, NOW);
 }
@@ -85,7 +84,8 @@ pub fn write_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
     file.set_modified(SystemTime::from(moment)).unwrap();
 }
 
-/// Every file below a folder with its bytes; a link with its target. SQLite's shared memory is excluded.
+/// Every file below a folder with its content, and every link with its target. SQLite's shared memory is left
+/// out.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

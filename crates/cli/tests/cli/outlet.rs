@@ -1,4 +1,4 @@
-//! Output: a failed write is a failure, and no stored or typed text controls a terminal.
+//! Tests of output: a failed write is a failure, and stored or typed text cannot control a terminal.
 
 use crate::{git, with_gate};
 use std::fs::OpenOptions;
@@ -42,7 +42,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
     }
     let ran = to_full_disk(&sandbox, &["status", "--json"]).code(1);
     assert_eq!(ran.error()["kind"], "io");
-    // A change that was committed is reported as done.
+    // A change that was committed is reported as done, even if the answer cannot be written.
     let ran = to_full_disk(&sandbox, &["note", "one", "--json"]).code(1);
     assert!(ran.stderr.contains("; the command itself succeeded"), "{}", ran.stderr);
     assert_eq!(sandbox.run(["show", "--json"]).ok().json()["notes"][0]["text"], "one");
@@ -52,7 +52,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
 fn f2_a_closed_pipe_ends_quietly() {
     let sandbox = git();
     sandbox.run(["start", "--id", "a"]).ok();
-    // With -f, the command would run for ever if it did not notice the error.
+    // With -f, a command that ignored the error would run for ever.
     for words in [&["log", "-f"][..], &["log"], &["export"], &["status", "--json"], &["note", "x"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -81,8 +81,8 @@ fn hostile() -> Sandbox {
     sandbox
 }
 
-/// Expects no control character except line feeds, tabs and the given ones, and no character that reorders or
-/// breaks a line.
+/// Expects a text without control characters, except line feeds, tabs and those in `ours`, and without
+/// characters that reorder or break a line.
 #[track_caller]
 fn assert_inert(words: &[&str], ran: &Ran, ours: &[&str]) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -128,7 +128,7 @@ fn f4_no_output_carries_a_stored_escape_sequence() {
         assert_inert(&json, &sandbox.run(&json), &[]);
         let coloured: Vec<&str> = words.iter().copied().chain(["--color", "always"]).collect();
         let ran = sandbox.run(&coloured);
-        // leftoff's own red is bold, so a red from stored text would be noticed.
+        // leftoff's own red is bold. A red that is not bold would come from stored text.
         assert!(!ran.stdout.replace("\u{1b}[1m\u{1b}[31m", "").contains("\u{1b}[31m"), "{:?}", ran.stdout);
         assert_inert(&coloured, &ran, &ours);
     }

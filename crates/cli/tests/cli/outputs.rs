@@ -1,4 +1,4 @@
-//! The outputs that people and agents see most, compared as wholes: commands and everything that they print.
+//! The most frequent outputs, compared as a whole: commands and everything that they print.
 #![allow(clippy::too_many_lines, reason = "a transcript is as long as the work that it shows")]
 
 use crate::fresh;

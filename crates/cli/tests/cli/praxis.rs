@@ -1,4 +1,4 @@
-//! praxis OS sessions: the whole program reads and writes their files, in every format.
+//! Tests of praxis OS sessions: the whole program reads and writes their files, in every format.
 
 mod audited;
 mod definitions;
@@ -53,7 +53,7 @@ fn with_old() -> Sandbox {
     sandbox
 }
 
-/// Defines a workflow of three phases, of which the second has a strict gate.
+/// Defines a workflow of three phases. The second has a strict gate.
 fn define(sandbox: &Sandbox) {
     sandbox.write(
         METADATA,

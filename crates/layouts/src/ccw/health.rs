@@ -37,9 +37,9 @@ fn state(session: &CcwSession) -> Health {
 fn registry(session: &CcwSession) -> Health {
     let lines = session.line.as_ref().map_or(0, |line| line.count);
     let found = match lines {
-        0 => "it is not in the registry".to_owned(),
-        1 => "it is registered".to_owned(),
-        several => format!("it is in the registry {several} times"),
+        0 => "the session is not in the registry".to_owned(),
+        1 => "the session is registered".to_owned(),
+        several => format!("the session is in the registry {several} times"),
     };
     Health { check: "registry", is_well: lines == 1, found, phase: None, remedy: None }
 }
@@ -96,7 +96,7 @@ fn below_project(session: &CcwSession) -> String {
 
 fn implementation(session: &CcwSession) -> Health {
     let open = session.tasks.tasks.iter().filter(|task| !task.is_over()).count();
-    let found = if open == 0 { "it is complete".to_owned() } else { unfinished(open) };
+    let found = if open == 0 { "all tasks are finished".to_owned() } else { unfinished(open) };
     let remedy = (open > 0)
         .then(|| Hint::new("go back to the implementation: ").run_here(words!["rollback", "implement"]));
     Health { check: "implementation", is_well: open == 0, found, phase: Some("implement"), remedy }

@@ -90,7 +90,7 @@ fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
 /// whether to revise it.
 fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
     let mut change = ItemChange::default();
-    // The file may contain this key although the session does not.
+    // This key is cleared even if the session does not have it, because the file may have it.
     change.fields.insert(told.to_owned(), Value::Null);
     let is_flagged = section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true));
     if is_flagged == is_major {

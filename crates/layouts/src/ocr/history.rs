@@ -251,8 +251,8 @@ fn over(
     let run = format!("map/runs/run-{ordinal}");
     let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
-        // One file serves both phases, and so does not show whether the analysis is done. But once the
-        // analysis is over, no other file does.
+        // Both phases write `context.md`. It does not prove that the analysis is done, but it is used as the
+        // proof, because no other file shows more.
         (OcrWorkflow::Review, "change-context" | "analysis") => "context.md".to_owned(),
         (OcrWorkflow::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());

@@ -121,7 +121,7 @@ impl OcrSession {
             OcrWorkflow::Review => (self.state.round_started_at, self.state.current_round),
             OcrWorkflow::Map => (self.state.map_started_at, self.state.current_map_run),
         };
-        // The state contains the start of an earlier round or run, not of the current one.
+        // The start in the state is that of an earlier round or run, so it is not used.
         if about.is_some_and(|about| about < self.ordinal()) {
             return self.newer_since.or(self.state.updated_at).or(self.state.started_at);
         }

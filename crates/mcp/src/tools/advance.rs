@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("phase", ArgumentType::Text, "the phase you believe is current, by id or number"),
         optional("evidence", ArgumentType::Object, "e.g. {\"tests_passed\": 42}"),
         optional("outputs", ArgumentType::Object, "results worth keeping"),
-        optional("artifacts", ArgumentType::List, "files it produced"),
+        optional("artifacts", ArgumentType::List, "files of the phase"),
         optional("dry_run", ArgumentType::Flag, "only run the gate"),
     ],
     fields: &[("current_phase", "object"), ("missing", "array"), ("next", "object")],

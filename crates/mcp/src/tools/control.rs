@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("context", ArgumentType::Text, ""),
         optional("save", ArgumentType::List, "pause: drafts to keep"),
         optional("force", ArgumentType::Flag, "close unfinished work"),
-        optional("if_changed", ArgumentType::Choice(WAYS), "resume: files are not as they were left"),
+        optional("if_changed", ArgumentType::Choice(WAYS), "resume: if files have changed"),
         optional("impact", ArgumentType::Choice(IMPACTS), "revisit"),
         optional("affects", ArgumentType::List, "revisit"),
         optional("confirm", ArgumentType::Flag, "revisit"),

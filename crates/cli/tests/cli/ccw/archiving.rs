@@ -1,12 +1,13 @@
-//! Later releases have `.workflow/active/` and `.workflow/archives/`, and a session's folder says whether it
-//! is active. A session that ends moves to the archives with all of its tasks; one that continues comes back.
+//! Tests of later releases, in which a session is active or archived according to its folder in `.workflow/`.
+//! A session that ends moves to the archives with all of its tasks. A session that continues moves back.
 
 use super::*;
 
 const ACTIVE: &str = ".workflow/active/WFS-one";
 const ARCHIVED: &str = ".workflow/archives/WFS-one";
 
-/// A project of that release with a half-finished session: one task done, one started, one untouched.
+/// A project of a later release, with a half-finished session: one task is done, one is started, and one is
+/// pending.
 fn half_way() -> Sandbox {
     let sandbox = project();
     std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
@@ -56,7 +57,7 @@ fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
     let versions = sandbox.run(["artifact", "history", &format!("{ARCHIVED}/IMPL_PLAN.md")]).ok().stdout;
     assert!(versions.contains("IMPL_PLAN.md"), "{versions}");
     sandbox.run(["doctor"]).ok();
-    // Repeating the command is safe.
+    // Repeating the command changes nothing.
     assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
@@ -148,8 +149,8 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
 }
 
-/// An archive that the tool did not finish: the file says completed, but the folder is still among the active
-/// ones.
+/// The tool did not finish archiving: the file says that the session is completed, but its folder is still
+/// among the active ones.
 #[test]
 fn an_archive_that_their_tool_left_half_is_told_and_finished() {
     let sandbox = half_way();
@@ -198,7 +199,8 @@ fn where_there_is_a_registry_too_its_line_follows_the_folder() {
     );
 }
 
-/// The tool uses the name of an archived session again: these are two sessions, each in its place.
+/// The tool uses the name of an archived session for a new one. These are two sessions, each with its own
+/// folder.
 #[test]
 fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     let sandbox = half_way();
@@ -224,7 +226,8 @@ fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     assert!(!log.contains("changed by somebody else"), "{log}");
 }
 
-/// The location of a folder directly below `.workflow/` says nothing: a session that ends there stays there.
+/// A folder directly below `.workflow/` does not show whether its session is active. A session that ends
+/// stays there.
 #[test]
 fn a_session_of_the_first_era_ends_where_it_is() {
     let sandbox = project();
@@ -234,7 +237,7 @@ fn a_session_of_the_first_era_ends_where_it_is() {
     assert!(!sandbox.path(".workflow/archives").exists());
 }
 
-/// In this release only the status may give the phase, and a pause overwrites it.
+/// In this release, the status may be the only field that shows the phase, and a pause overwrites the status.
 #[test]
 fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
     let sandbox = project();
@@ -248,7 +251,7 @@ fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
     assert_eq!((&json["status"], &json["current_phase"]), (&json!("paused"), &json!("IMPLEMENT")));
     sandbox.run(["doctor"]).ok();
     sandbox.run(["resume", "--yes"]).ok();
-    // The tool itself still goes by the status.
+    // The tool itself still reads the phase from the status.
     let moved = sandbox.read(file).replace("\"status\":\"active\"", "\"status\":\"reviewing\"");
     sandbox.write(file, &moved);
     let view = sandbox.run(["status", "--json"]).ok().json();

@@ -1,5 +1,5 @@
-//! Former defects: the question of `resume`, a task's requirements, possible places of a session, files of
-//! later releases.
+//! Tests for former defects: the question of `resume`, the requirements of a task, places of sessions, files
+//! of later releases.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
         let sandbox = project();
         write_session(&sandbox, "WFS-c", current, "paused", "2026-11-10T10:00:00Z");
         with_completed(&sandbox, "WFS-c", listed);
-        // Only a plan with content proves that planning is done.
+        // A plan proves that planning is done only if it has content.
         sandbox.write(".workflow/WFS-c/IMPL_PLAN.md", "# Plan\n");
         let before = sandbox.read(&state_of("WFS-c"));
         let asked = sandbox.run(["resume"]).code(6);
@@ -131,7 +131,7 @@ fn c5_begun_tasks_come_before_pending_ones_and_tell_what_they_ask_for() {
     let script = "echo $LEFTOFF_TASK; echo $LEFTOFF_TASK_TITLE; echo \"$LEFTOFF_TASK_REQUIREMENTS\"";
     let told = sandbox.run(["exec", "--", "sh", "-c", script]).ok().stdout;
     assert_eq!(told, "impl-2\nTokens\nJWT with 15 minutes\nrefresh by cookie\n");
-    // A claim without a name claims the started task.
+    // A claim that names no task claims the started task.
     assert_eq!(sandbox.run(["item", "claim", "--json"]).ok().json()["item"]["id"], "impl-2");
 }
 
@@ -151,7 +151,7 @@ fn c5_all_missing_tasks_are_named() {
     );
 }
 
-/// The registry gives a session's place even where no tool looks: below `.workflow`, or anywhere in the
+/// The registry may give a place in which no tool looks for sessions, below `.workflow` or anywhere in the
 /// project.
 #[test]
 fn c6_a_directory_elsewhere_that_the_registry_names_is_used() {
@@ -209,7 +209,7 @@ fn c6_doctor_agrees_with_status_before_a_session_is_adopted() {
     assert_eq!(sandbox.run(["doctor"]).code(4).stdout, before, "adopting it changes nothing about that");
 }
 
-/// Creating a session and activating it are two steps.
+/// A session can be created without being activated.
 #[test]
 fn c6_a_session_is_created_without_being_activated() {
     let sandbox = project();
@@ -255,12 +255,13 @@ fn c7_a_later_releases_file_keeps_its_times_at_the_top_level() {
     let file = state(&sandbox, "WFS-m");
     assert_eq!((&file["status"], &file["meta"]), (&json!("paused"), &Value::Null), "{file}");
     assert!(file["updated_at"].is_string(), "{file}");
-    // Until planning is done, there is no plan in this release, and `resume` asks nothing about one.
+    // In this release, there is no plan until planning is done, so `resume` does not ask about a plan.
     sandbox.run(["resume"]).ok();
     sandbox.run(["doctor"]).ok();
 }
 
-/// A task that is still listed as current is open work, even if the file calls the implementation completed.
+/// A task in the list of current tasks is open work, even if the file says that the implementation is
+/// completed.
 #[test]
 fn c1_a_review_with_current_tasks_raises_the_question_and_leads_back_to_them() {
     let sandbox = project();
@@ -289,5 +290,5 @@ fn c8_a_session_with_a_marker_misses_no_registry() {
     assert!(shown.contains("session file") && !shown.contains("registry"), "{shown}");
     std::fs::remove_file(sandbox.path(".workflow/.active-WFS-m")).unwrap();
     let shown = sandbox.run(["status", "--session", "WFS-m"]).ok().stdout;
-    assert!(shown.contains("[!] registry: it is not in the registry"), "{shown}");
+    assert!(shown.contains("[!] registry: the session is not in the registry"), "{shown}");
 }

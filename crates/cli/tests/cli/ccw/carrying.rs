@@ -1,5 +1,5 @@
-//! Import and export of a session: its own files with all of their content, and its own line of the registry
-//! only.
+//! Tests of importing and exporting a session: all content of its files, and of the registry only its own
+//! line.
 
 use super::*;
 

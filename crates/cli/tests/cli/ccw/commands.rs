@@ -1,4 +1,4 @@
-//! Each row of the format's table of commands.
+//! Tests of each row in the format's table of commands.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn start_makes_id_line_folder_template_and_place_for_tasks_and_pauses_the_active
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
 }
 
-/// A simple session starts at IMPLEMENT, any other at PLAN, whatever else the start says.
+/// Only a simple session starts at IMPLEMENT. Every other session starts at PLAN.
 #[test]
 fn start_begins_at_plan_unless_it_is_simple() {
     for (size, phase) in
@@ -37,7 +37,7 @@ fn start_begins_at_plan_unless_it_is_simple() {
         let words = ["start", "--layout", "ccw", "--goal", "One"].into_iter();
         sandbox.run(words.chain(size.iter().flat_map(|size| ["--type", size]))).ok();
         let json = state(&sandbox, "WFS-one");
-        // The session's own file always has a size; the default is medium.
+        // The session's file always contains a size. The default is medium.
         let written = size.or(Some("medium"));
         assert_eq!((&json["current_phase"], json["type"].as_str()), (&json!(phase), written));
         let line: Value = serde_json::from_str(sandbox.read(REGISTRY).trim()).unwrap();
@@ -84,7 +84,7 @@ fn pause_saves_and_says_how_to_resume_and_is_an_error_without_a_session() {
     project().run(["pause"]).code(3);
 }
 
-/// `pause` is an error if no session is active, even if a paused one exists. The message names the paused
+/// If no session is active, `pause` is an error, even if a paused session exists. The message names that
 /// session, and how to resume it.
 #[test]
 fn pause_is_an_error_when_all_are_paused_unless_one_is_named() {
@@ -103,13 +103,13 @@ fn pause_is_an_error_when_all_are_paused_unless_one_is_named() {
     sandbox.run(["pause", "--key", "once"]).ok();
     sandbox.run(["pause", "--session", "WFS-one", "--reason", "waits for the design"]).ok();
     assert!(sandbox.run(["show", "WFS-one"]).ok().stdout.contains("waits for the design"));
-    // `pause` does not adopt a paused session of the tool.
+    // `pause` does not adopt a session that the tool has paused.
     let theirs = project();
     write_session(&theirs, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
     let before = theirs.read(&state_of("WFS-a"));
     theirs.run(["pause"]).code(3);
     assert_eq!(theirs.read(&state_of("WFS-a")), before);
-    // A native session can be paused again.
+    // A native session that is paused can be paused again.
     let native = project();
     native.run(["start", "--goal", "Native"]).ok();
     native.run(["pause"]).ok();
@@ -201,12 +201,12 @@ fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
     assert!(ids.contains(&"WFS-bad"));
     let said = list["warnings"].to_string();
     assert!(said.contains("WFS-bad/workflow-session.json: it is not JSON"), "{said}");
-    // "No sessions found" is never said about a known layout.
+    // If the layout is known, "No sessions found" is never printed.
     assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
 }
 
-/// `-002` is added if a name is taken, also by a session that exists only in the registry, and by one of
-/// another worktree.
+/// If a name is taken, `-002` is added. A session that is only in the registry, or in another worktree, takes
+/// its name, too.
 #[test]
 fn a_name_in_the_registry_or_in_the_store_is_taken() {
     let sandbox = project();
@@ -221,7 +221,7 @@ fn a_name_in_the_registry_or_in_the_store_is_taken() {
     assert!(sandbox.path(".workflow/WFS-other-002").is_dir());
 }
 
-/// The ids have 50 characters, and differ only at the end.
+/// The ids have 50 characters each, and differ only at the end.
 #[test]
 fn long_ids_are_told_apart_in_a_list() {
     let sandbox = project();
@@ -269,7 +269,7 @@ fn status_shows_phase_tasks_documents_and_health() {
     for words in [
         "Items of implement: 0 of 1 done",
         "documents: IMPL_PLAN.md",
-        "registry: it is registered",
+        "registry: the session is registered",
         "active tasks: impl-1",
     ] {
         assert!(text.contains(words), "{words} in {text}");
@@ -279,7 +279,10 @@ fn status_shows_phase_tasks_documents_and_health() {
     let json = sandbox.run(["status", "--json"]).ok().json();
     let health =
         json["health"].as_array().unwrap().iter().find(|health| health["check"] == "registry").unwrap();
-    assert_eq!((&health["ok"], &health["found"]), (&json!(false), &json!("it is in the registry 2 times")));
+    assert_eq!(
+        (&health["ok"], &health["found"]),
+        (&json!(false), &json!("the session is in the registry 2 times"))
+    );
 }
 
 #[test]
@@ -294,7 +297,7 @@ fn status_without_an_active_one_names_candidates() {
         "{}",
         status["warnings"]
     );
-    // Nobody who obeys the brief leaves this session for another one.
+    // An agent that follows the brief never leaves this session for another one.
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(brief.contains("also paused: WFS-b (see all: `leftoff list`)"), "{brief}");
     assert!(!brief.contains("leftoff switch"), "{brief}");
@@ -359,7 +362,7 @@ fn before_any_command_the_active_session_gives_folder_and_documents_and_without_
     assert!(!none.stdout.trim().is_empty() && !none.stdout.contains(".workflow"), "{}", none.stdout);
 }
 
-/// Only the folder of an active session is used: the folder of a paused session is nobody's workspace.
+/// The workspace is the folder of the active session. The folder of a paused session is never used.
 #[test]
 fn c2_exec_uses_a_temporary_workspace_when_all_sessions_are_paused() {
     let workspace = |sandbox: &Sandbox, named: &[&str]| {
@@ -424,7 +427,7 @@ fn inactivity_is_told_and_pauses_nothing() {
     assert_eq!(state(&sandbox, "WFS-monday")["status"], "active");
 }
 
-/// A review is tracked by its status alone.
+/// The status alone shows the progress of a review.
 #[test]
 fn c6_the_review_completes_without_a_document_and_a_new_file_has_a_type() {
     let sandbox = project();

@@ -1,5 +1,5 @@
-//! Edits of files as the tool's prompts would make them, five kinds of damage, recovery, and the end of the
-//! session.
+//! Tests of edits as the tool's prompts make them, of five kinds of damage, of recovery, and of the end of
+//! the session.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn edit(sandbox: &Sandbox, path: &str, from: &str, to: &str) {
     sandbox.write(path, &text.replace(from, to));
 }
 
-/// The session is started by leftoff, advanced by hand, damaged, recovered, and finished.
+/// leftoff starts the session. Then it is advanced by hand, damaged, recovered, and finished.
 #[test]
 fn a_session_lives_beside_its_own_tool() {
     let sandbox = project();
@@ -18,7 +18,7 @@ fn a_session_lives_beside_its_own_tool() {
         .ok();
     let file = state_of("WFS-built");
     sandbox.write(".workflow/WFS-built/IMPL_PLAN.md", "# Plan\n\n1. One\n2. Two\n");
-    // The tool itself advances, and plans two tasks.
+    // The tool advances the session and adds two tasks.
     edit(&sandbox, &file, "\"current_phase\": \"PLAN\"", "\"current_phase\": \"IMPLEMENT\"");
     sandbox.write(
         ".workflow/WFS-built/.task/impl-1.json",
@@ -35,7 +35,7 @@ fn a_session_lives_beside_its_own_tool() {
     assert!(refused.stderr.contains("impl-1"), "{}", refused.stderr);
     sandbox.run(["item", "done", "impl-1"]).ok();
     assert_eq!(task(&sandbox, "WFS-built", "impl-1")["status"], "completed");
-    // leftoff splits a task; its parent becomes a container, and parent and parts name each other.
+    // leftoff splits a task. Its parent becomes a container; the parent and its parts name each other.
     sandbox.run(["item", "split", "impl-2", "--into", "Half", "--into", "Other half"]).ok();
     assert_eq!(task(&sandbox, "WFS-built", "impl-2")["status"], "container");
     assert_eq!(
@@ -43,7 +43,7 @@ fn a_session_lives_beside_its_own_tool() {
         json!(["impl-2.1", "impl-2.2"])
     );
     assert_eq!(task(&sandbox, "WFS-built", "impl-2.1")["relations"]["parent"], "impl-2");
-    // The tool finishes one part by hand, and leftoff the other: the container is then done.
+    // The tool finishes one part by hand, and leftoff finishes the other. Then the container is done.
     edit(&sandbox, ".workflow/WFS-built/.task/impl-2.1.json", "\"pending\"", "\"completed\"");
     sandbox.run(["item", "done", "impl-2.2"]).ok();
     assert_eq!(task(&sandbox, "WFS-built", "impl-2")["status"], "completed");
@@ -158,7 +158,7 @@ fn sync_adds_missing_lines_folds_doubled_ones_and_keeps_broken_ones() {
     assert_eq!(sandbox.read(REGISTRY), mended, "twice is the same as once");
 }
 
-/// The tool archives a session by moving its folder, and is interrupted.
+/// The tool starts archiving a session by moving its folder, and is interrupted.
 #[test]
 fn a_session_that_its_tool_archived_is_completed_and_its_folder_does_not_come_back() {
     let sandbox = project();

@@ -1,5 +1,5 @@
-//! Several sessions are exported to one folder: each gets its line in the registry, and no other line
-//! changes.
+//! Tests of exporting several sessions to one folder. Each session gets a line in the registry, and no other
+//! line changes.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The dashboard of the later CLI: leftoff's files are checked against the rules by which it finds and shows
-//! sessions.
+//! Tests with the dashboard of the later CLI: its rules for finding and showing sessions are applied to
+//! leftoff's files.
 
 use super::*;
 use testkit::ccw_dashboard::{Shown, shown};
@@ -48,7 +48,7 @@ fn c7_a_session_in_a_later_project_is_shown_by_its_dashboard_with_all_of_its_tas
     let task: Value = serde_json::from_str(&sandbox.read(&format!("{folder}/.task/IMPL-002.json"))).unwrap();
     assert_eq!(task["relations"]["subtasks"], json!(["IMPL-002.1", "IMPL-002.2"]), "{task}");
     assert_eq!(task["relations"]["dependencies"], json!(["IMPL-001"]), "{task}");
-    // The session continues to its end, whichever spelling of an id is used.
+    // The session continues to its end. Either spelling of an id can be used.
     sandbox.run(["item", "done", "IMPL-001"]).ok();
     sandbox.run(["item", "done", "impl-2.1"]).ok();
     sandbox.run(["item", "done", "impl-2.2"]).ok();
@@ -58,7 +58,7 @@ fn c7_a_session_in_a_later_project_is_shown_by_its_dashboard_with_all_of_its_tas
     assert!(!sandbox.path(REGISTRY).exists(), "later releases have none");
 }
 
-/// A native session with its own item names and its plan.
+/// A native session with a plan, and with its own names for items.
 fn native() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--id", "csv", "--goal", "Add CSV export", "--title", "CSV"]).ok();
@@ -90,7 +90,7 @@ fn c7_a_native_session_is_exported_for_the_later_dashboard_into_an_empty_folder(
         "the plan under the name that its tool reads"
     );
     assert!(!sandbox.path(&format!("out/{REGISTRY}")).exists());
-    // The exported session continues in a project of that tool.
+    // The exported session continues in a project of the tool.
     let list = sandbox.run(["list", "--project", "out", "--json"]).ok().json();
     let is_it = |line: &Value| line["session_id"] == "WFS-csv" && line["current"] == true;
     assert!(list["sessions"].as_array().unwrap().iter().any(is_it), "{list}");

@@ -1,4 +1,5 @@
-//! Duplicate lines of the registry, and lines that are not sessions, are reported, merged, and preserved.
+//! Tests of duplicate lines in the registry, and of lines that are not sessions: they are reported, merged or
+//! preserved.
 
 use super::*;
 
@@ -6,7 +7,7 @@ fn lines(sandbox: &Sandbox) -> Vec<String> {
     sandbox.read(REGISTRY).lines().map(ToOwned::to_owned).collect()
 }
 
-/// The older of two duplicate lines is last, and the last line counts.
+/// Of two duplicate lines, the one with the older state is last, and the last line is used.
 #[test]
 fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     let sandbox = project();
@@ -22,7 +23,7 @@ fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// None of these sessions was adopted before, and each of them writes the registry once.
+/// No command has adopted these sessions before. Each of them writes to the registry once.
 #[test]
 fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     let sandbox = project();
@@ -46,7 +47,7 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
-/// To say that there are no sessions would be wrong.
+/// A line refers to a folder, so it would be wrong to report that there are no sessions.
 #[test]
 fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_doctor() {
     let sandbox = project();
@@ -91,7 +92,7 @@ fn a_folder_of_another_name_is_a_session_if_its_state_is_there() {
     assert_eq!(task(&sandbox, "feature-x", "impl-1")["title"], "Works");
     assert_eq!(registered(&sandbox), [("feature-x".to_owned(), "paused".to_owned())]);
     sandbox.run(["switch", "docs"]).code(3);
-    // A line may name the session differently, which is reported.
+    // A line may give the session another id. This is reported.
     let line = sandbox.read(REGISTRY).replace(r#""id":"feature-x""#, r#""id":"WFS-x""#);
     sandbox.write(REGISTRY, &line);
     let told = sandbox.run(["doctor"]).code(4).stdout;

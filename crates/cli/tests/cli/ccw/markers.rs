@@ -1,9 +1,9 @@
-//! Marker files of later releases, `.workflow/.active-WFS-…`, which say which session is active. Commands of
-//! leftoff keep them up to date.
+//! Tests of marker files in later releases, `.workflow/.active-WFS-…`. They show which session is active, and
+//! leftoff's commands maintain them.
 
 use super::*;
 
-/// A project as this release of the tool leaves it: no registry, a marker file, and an active session.
+/// A project as the tool of this release leaves it: a marker file, an active session, and no registry.
 fn marked() -> Sandbox {
     let sandbox = project();
     let json = r#"{"session_id":"WFS-old","project":"Old","current_phase":"IMPLEMENT","status":"active","created_at":"2026-11-01T10:00:00Z"}"#;
@@ -20,7 +20,8 @@ fn markers(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-/// Switches sessions as the tool's documents say: `rm .workflow/.active-* && touch .workflow/.active-WFS-…`.
+/// Switches sessions as the tool's documentation says: `rm .workflow/.active-* && touch
+/// .workflow/.active-WFS-…`.
 fn switch_by_hand(sandbox: &Sandbox, to: Option<&str>) {
     for marker in markers(sandbox) {
         std::fs::remove_file(sandbox.path(&format!(".workflow/{marker}"))).unwrap();
@@ -43,7 +44,7 @@ fn start_pause_resume_switch_and_close_keep_the_markers_true() {
     assert_eq!(markers(&sandbox), [".active-WFS-old"]);
     sandbox.run(["close", "--force"]).ok();
     assert_eq!(markers(&sandbox), [""; 0]);
-    // No marker file exists now, but the project still uses marker files.
+    // The project still uses marker files, although none exists now.
     sandbox.run(["start", "--layout", "ccw", "--goal", "Newer"]).ok();
     assert_eq!(markers(&sandbox), [".active-WFS-newer"]);
     sandbox.run(["fail", "--error", "no disk"]).ok();
@@ -75,8 +76,8 @@ fn where_there_is_a_registry_too_both_are_kept_true() {
     );
 }
 
-/// The tool switches by deleting the old marker file and creating the new one, without changing the sessions'
-/// files.
+/// The tool switches sessions by deleting one marker file and creating another. It does not change the files
+/// of the sessions.
 #[test]
 fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
     let sandbox = marked();
@@ -93,7 +94,7 @@ fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
         (&state(&sandbox, "WFS-old")["status"], &state(&sandbox, "WFS-new")["status"]),
         (&json!("active"), &json!("paused"))
     );
-    // The tool pauses a session in this way.
+    // This is how the tool pauses a session.
     switch_by_hand(&sandbox, None);
     let view = sandbox.run(["show", "WFS-old", "--json"]).ok().json();
     assert_eq!(view["status"], "paused");
@@ -106,8 +107,7 @@ fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
     assert_eq!(state(&sandbox, "WFS-old")["status"], "paused");
 }
 
-/// Of sessions that were not adopted, the one with a marker file is active, whatever the other sessions'
-/// files say.
+/// Of sessions that were not adopted, the one with a marker file is active. Their own files do not matter.
 #[test]
 fn another_sessions_marker_says_that_this_one_waits() {
     let sandbox = marked();
@@ -139,8 +139,8 @@ fn a_marker_that_holds_something_is_set_aside_and_not_deleted() {
     assert_eq!(markers(&sandbox), [".active-WFS-old"]);
 }
 
-/// If all sessions are paused there is no marker file. Whether `resume` creates one depends on which release
-/// wrote the session's files.
+/// If all sessions are paused, there is no marker file. `resume` creates one if a later release wrote the
+/// session's files.
 #[test]
 fn c8_resume_makes_a_marker_and_no_registry_for_a_session_of_a_later_release() {
     let sandbox = project();

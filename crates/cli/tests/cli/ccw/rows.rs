@@ -1,5 +1,5 @@
-//! Further rules of the format: reports of inactivity, creation of the registry, fix and force, the check of
-//! each phase, and concurrent writers.
+//! Tests of further rules of the format: reports of inactivity, creation of the registry, `sync --fix` and
+//! `sync --force`, the check of each phase, and concurrent writers.
 
 use super::*;
 use std::process::Stdio;
@@ -10,8 +10,8 @@ fn kinds(sandbox: &Sandbox) -> Vec<String> {
     warnings.iter().map(|warning| warning["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A session that was active on Monday is still active: inactivity in this layout is a warning, never a
-/// pause.
+/// A session that was active days ago is still active. In this layout, inactivity causes a warning, but never
+/// a pause.
 #[test]
 fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     let sandbox = project();
@@ -39,7 +39,8 @@ fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     assert_eq!(kinds(&sandbox), Vec::<String>::new(), "it is no longer inactive");
 }
 
-/// The first write creates a missing registry, with the session's line; an empty registry counts as missing.
+/// The first command that writes creates a missing registry, with the session's line. An empty registry
+/// counts as missing.
 #[test]
 fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question() {
     let sandbox = project();
@@ -52,15 +53,15 @@ fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question
     assert!(!sandbox.path(REGISTRY).exists(), "a question writes nothing");
     sandbox.run(["pause"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "paused".to_owned())]);
-    // An empty registry of the tool is not damage, and gets the line as well.
+    // An empty registry is not damaged, and gets the line, too.
     sandbox.write(REGISTRY, "");
     sandbox.run(["resume", "WFS-a", "--yes"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "active".to_owned())]);
     assert_ne!(sandbox.read(REGISTRY), line);
 }
 
-/// `sync --fix` and `sync --force` do the same in this layout: everything that can be fixed without loss, and
-/// nothing else.
+/// In this layout, `sync --fix` and `sync --force` do the same: they fix everything that can be fixed without
+/// loss, and nothing else.
 #[test]
 fn fix_and_force_are_one_repair_that_keeps_a_backup_and_changes_nothing_a_second_time() {
     let sandbox = project();
@@ -98,7 +99,8 @@ fn resume_in_implement_asks_when_a_current_task_is_not_there() {
     assert_eq!(state(&sandbox, "WFS-i")["status"], "active");
 }
 
-/// Parallel updates of the same files: 40 of one session's file, 16 of the registry.
+/// Processes update the same files at the same time: 40 update one session's file, and 16 update the
+/// registry.
 #[test]
 fn fifty_six_parallel_updates_of_the_same_two_files_lose_nothing() {
     let sandbox = project();
@@ -142,7 +144,7 @@ fn fifty_six_parallel_updates_of_the_same_two_files_lose_nothing() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// A wrong value is reported with file and field, and the next write leaves it.
+/// A wrong value is reported with its file and field. The next write keeps the value.
 #[test]
 fn doubled_keys_and_wrong_types_are_told_with_their_file_and_kept() {
     let sandbox = project();
@@ -194,8 +196,8 @@ fn a_link_in_the_place_of_a_task_or_of_the_registry_is_named_and_not_written_thr
     assert!(sandbox.path(REGISTRY).is_symlink(), "it is left to whoever put it there");
 }
 
-/// A folder that somebody renamed or deleted, with its line, is not made again beside the new one, and no
-/// second line says active.
+/// Somebody renamed or deleted the folder, and its line. The folder is not created again, and no second line
+/// is active.
 #[test]
 fn a_session_that_somebody_renamed_or_deleted_comes_back_only_on_request() {
     for is_renamed in [true, false] {
@@ -240,7 +242,7 @@ fn a_session_that_somebody_renamed_or_deleted_comes_back_only_on_request() {
     }
 }
 
-/// REVIEW completes by status alone: nothing sends anybody back to it.
+/// The status alone completes REVIEW. No command asks the user to go back to it.
 #[test]
 fn a_session_that_its_tool_completed_after_every_task_is_finished() {
     let sandbox = project();

@@ -1,4 +1,4 @@
-//! The format's rules in commands: ids and levels of tasks, archiving, unclear states.
+//! Tests of the format's rules in commands: ids and levels of tasks, archiving, unclear states.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn with_tasks(titles: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// Ids are unique across the spellings `impl-1` and `IMPL-001`.
+/// `impl-1` and `IMPL-001` are the same id, so no second task gets one of them.
 #[test]
 fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     let sandbox = with_tasks(&["First", "Second"]);
@@ -28,7 +28,7 @@ fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     sandbox.run(["item", "done", "impl-9"]).code(3);
 }
 
-/// Later releases write `IMPL-N`, and new tasks of leftoff are spelled in the same way.
+/// Later releases write `IMPL-N`. leftoff spells new tasks in the same way.
 #[test]
 fn a_new_task_is_called_as_its_neighbours_are() {
     let sandbox = project();
@@ -88,7 +88,7 @@ fn dependencies_exist_and_have_no_cycle() {
     assert!(refused.stderr.contains("wait for each other forever"), "{}", refused.stderr);
     sandbox.run(["item", "set", "impl-1", "--needs", "impl-7"]).code(3);
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["relations"]["dependencies"], json!([]));
-    // A cycle in the tool's files blocks nobody, and is reported.
+    // A cycle in the tool's files is reported, and blocks no command.
     let file = ".workflow/WFS-one/.task/impl-1.json";
     let text = sandbox.read(file).replace("\"dependencies\": []", "\"dependencies\": [\"impl-2\"]");
     sandbox.write(file, &text);
@@ -97,7 +97,7 @@ fn dependencies_exist_and_have_no_cycle() {
     sandbox.run(["item", "list"]).ok();
 }
 
-/// Archived versions are kept outside `.task/`, because the tool takes every file in that folder for a task.
+/// Archived versions are not in `.task/`, because the tool reads every file in that folder as a task.
 #[test]
 fn an_archived_version_of_a_task_file_lies_elsewhere() {
     let sandbox = project();
@@ -117,8 +117,8 @@ fn an_archived_version_of_a_task_file_lies_elsewhere() {
     assert!(sandbox.path(".workflow/WFS-one/IMPL_PLAN.v1.md").exists(), "the plan's is beside it");
 }
 
-/// Tasks in `.task/` are read and written. A recorded task file stays there when its phase restarts, and its
-/// old version is kept elsewhere.
+/// Task files are read from `.task/` and written there. When its phase restarts, a recorded task file stays
+/// there, and its old version is stored in another folder.
 #[test]
 fn a_tasks_own_file_stays_when_its_phase_begins_again() {
     let sandbox = project();
@@ -164,7 +164,7 @@ fn resume_with_none_paused_says_which_there_are() {
     );
 }
 
-/// `pause` validates what it saves. An unreadable file is quarantined, and the state is complete afterwards.
+/// `pause` checks the files that it saves. An unreadable file is quarantined, and written again.
 #[test]
 fn pause_validates_what_it_saves() {
     let sandbox = with_tasks(&["First"]);
@@ -176,7 +176,7 @@ fn pause_validates_what_it_saves() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// `resume` checks the folder; a missing one is recreated from the log, with a message.
+/// `resume` checks that the folder exists. A missing folder is created again from the log, with a message.
 #[test]
 fn resume_makes_a_folder_again_that_is_gone() {
     let sandbox = with_tasks(&["First"]);
@@ -190,7 +190,7 @@ fn resume_makes_a_folder_again_that_is_gone() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The original tool's list said *No sessions found* with exit code 0 for an unknown layout.
+/// For an unknown layout, the original tool printed *No sessions found* with exit code 0.
 #[test]
 fn list_over_a_layout_that_is_not_known_says_so() {
     let sandbox = project();
@@ -203,7 +203,7 @@ fn list_over_a_layout_that_is_not_known_says_so() {
     assert!(!sandbox.run(["list"]).ok().stderr.contains("it contains no session"));
 }
 
-/// If the state is unclear, the phase restarts after a question.
+/// If the state is unclear, the user is asked, and the phase restarts.
 #[test]
 fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     let sandbox = project();
@@ -215,7 +215,7 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     sandbox.run(["resume", "--yes"]).ok();
     sandbox.run(["rollback", "implement"]).ok();
     assert_eq!(state(&sandbox, "WFS-one")["current_phase"], "IMPLEMENT");
-    // An invalid phase becomes the last valid one, with a message.
+    // An invalid phase is replaced by the last valid one, with a message.
     let odd = project();
     write_session(&odd, "WFS-odd", "SHIPPING", "active", "2026-11-10T10:00:00Z");
     let status = odd.run(["status"]).ok();
@@ -249,7 +249,8 @@ fn the_remedy_of_an_invalid_phase_resets_it() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; a resume starts there.
+/// Checkpoints are saved after a completed phase, on request, and at the end of the session. A resume starts
+/// at the last one.
 #[test]
 fn a_checkpoint_is_kept_at_each_of_the_three_moments_and_by_nothing_else() {
     let sandbox = project();

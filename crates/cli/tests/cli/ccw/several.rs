@@ -1,4 +1,4 @@
-//! One active session at a time, and many writers at once.
+//! Tests of having only one active session, and of many writers at the same time.
 
 use super::*;
 use std::fs::OpenOptions;
@@ -35,7 +35,7 @@ fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_s
     assert!(!list["warnings"].to_string().contains("several_active"), "said once: {}", list["warnings"]);
 }
 
-/// Three sessions called active, changed in the order b, a, c.
+/// Three sessions that are all marked active. They changed in the order b, a, c.
 fn three_active() -> Sandbox {
     let sandbox = project();
     write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-11T10:00:00Z");
@@ -59,7 +59,8 @@ fn when_the_latest_of_several_stops_no_other_takes_its_place_unasked() {
             [("WFS-a", "paused"), ("WFS-b", after), ("WFS-c", "paused")]
                 .map(|(id, status)| (id.to_owned(), status.to_owned()))
         );
-        // `resume` continues the session that was paused last, or else the one that was active last.
+        // `resume` continues the session that was paused last. If none was paused, it continues the one that
+        // was active last.
         let resumed = sandbox.run(["resume", "--json"]).ok().json();
         assert_eq!(resumed["session_id"], if after == "paused" { "WFS-b" } else { "WFS-a" });
     }
@@ -123,7 +124,8 @@ fn fifty_six_parallel_updates_lose_nothing() {
         for session in sessions {
             let title = format!("Task {number}");
             let mut command = sandbox.command(["item", "add", &title, "--session", session]);
-            // Only one session is active: the others are paused, and notes can be added to any of them.
+            // Only one of the sessions is active, and the others are paused. A note can be added to any of
+            // them.
             if session != "WFS-p6" {
                 command = sandbox.command(["note", &title, "--session", session]);
             }
@@ -162,7 +164,7 @@ fn other_sessions_lines_survive_a_writer_that_comes_between() {
     let sandbox = project();
     write_session(&sandbox, "WFS-ours", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
     sandbox.run(["note", "taken in"]).ok();
-    // The tool registers a session of its own beside leftoff's.
+    // The tool adds a session of its own to the registry, next to leftoff's.
     write_session(&sandbox, "WFS-theirs", "PLAN", "paused", "2026-11-11T10:00:00Z");
     sandbox.run(["pause"]).ok();
     assert_eq!(
@@ -176,7 +178,7 @@ fn other_sessions_lines_survive_a_writer_that_comes_between() {
     );
 }
 
-/// The tool appends lines while leftoff exchanges the file.
+/// The tool appends lines at the moment at which leftoff exchanges the file.
 #[test]
 fn lines_that_others_append_while_we_write_are_never_lost() {
     let sandbox = project();
@@ -212,8 +214,8 @@ fn lines_that_others_append_while_we_write_are_never_lost() {
     assert!(known.contains("WFS-ours"));
 }
 
-/// If several sessions are called active, the one that changed last stays active, and the others become
-/// paused, with a message: `doctor` names each, and `repair` records the pause, so that it is reported once.
+/// If several sessions are marked active, the one that changed last stays active. `doctor` reports each of
+/// the others. `repair` pauses them, so that they are not reported again.
 #[test]
 fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
     let sandbox = project();
@@ -251,8 +253,8 @@ fn a_start_says_of_each_session_that_was_called_active_that_it_is_paused() {
     assert_eq!(registered(&sandbox).iter().filter(|(_, status)| status == "active").count(), 1);
 }
 
-/// Both sessions are known and paused. The tool activates one and then the other, and the registry has the
-/// same time for both.
+/// Both sessions are known and paused. The tool activates one and then the other. The registry has only one
+/// modification time for both.
 #[test]
 fn of_two_that_their_tool_made_active_the_one_that_it_changed_last_stays() {
     for then in [&["note", "heard"][..], &["repair"]] {
@@ -285,8 +287,8 @@ fn of_two_that_their_tool_made_active_the_one_that_it_changed_last_stays() {
     }
 }
 
-/// One session is active in the log; an external edit calls another one active, too, before or after the
-/// first one changed.
+/// One session is active in the log, and an external edit activates another one. The edit is made before or
+/// after the last change of the first session.
 #[test]
 fn switching_to_one_of_two_that_files_call_active_pauses_the_other() {
     for edited_at in ["2026-11-14T09:00:00Z", "2026-11-14T12:00:00Z"] {

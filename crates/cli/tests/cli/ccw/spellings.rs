@@ -1,8 +1,9 @@
-//! One task under two spellings of its id, `impl-1` and `IMPL-001`: it is one task, and stays usable.
+//! Tests of a task whose id has two spellings, `impl-1` and `IMPL-001`. It is one task, and can still be
+//! used.
 
 use super::*;
 
-/// A session in its implementation, with one task that leftoff created.
+/// A session in its implementation phase, with one task that leftoff created.
 fn at_work() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
@@ -40,7 +41,7 @@ fn a_second_file_of_a_task_is_an_edit_of_it_and_the_phase_goes_on() {
     );
     let view = sandbox.run(["advance", "--phase", "implement", "--json"]).ok().json();
     assert_eq!(view["current_phase"]["id"], "review");
-    // Nothing is written to both files, and the second file is used from now on.
+    // Only the second file is read and written from now on.
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "pending");
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
@@ -56,7 +57,7 @@ fn a_task_whose_file_was_written_anew_under_another_spelling_is_that_task() {
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
 
-/// The file that changed later counts, whatever it says.
+/// Of two files of a task, the one that changed later is used, whatever it contains.
 #[test]
 fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     let sandbox = at_work();
@@ -71,7 +72,7 @@ fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     assert_eq!(task(&sandbox, "WFS-one", "IMPL-001")["status"], "completed", "it is left as it is");
 }
 
-/// Dependencies and parts mean the existing task in any spelling, and keep their own spelling.
+/// Dependencies and parts refer to the existing task in any spelling. Their own spelling stays.
 #[test]
 fn what_depends_on_a_task_in_another_spelling_waits_for_it() {
     let sandbox = at_work();

@@ -1,5 +1,6 @@
-//! The whole life of one session beside its own tool: started by leftoff, advanced by edits as the tool's
-//! prompts make them, damaged in five ways, recovered each time, finished. Nothing that was written is lost.
+//! The whole life of one session next to its own tool. leftoff starts the session. The tool's prompts advance
+//! it by edits. It is damaged in five ways, recovered each time, and finished. Nothing that was written is
+//! lost.
 
 use super::*;
 
@@ -35,7 +36,7 @@ impl Story {
         self.sandbox.read(&self.file(path))
     }
 
-    /// Rewrites a JSON file as `jq` does, with its own spelling and order.
+    /// Rewrites a JSON file as `jq` does: with its own spelling, and its own order of keys.
     fn edit(&self, path: &str, change: impl FnOnce(&mut Value)) {
         let mut json: Value = serde_json::from_str(&self.read(path)).expect("JSON");
         change(&mut json);
@@ -58,8 +59,8 @@ impl Story {
         self.sandbox.run(words.iter().copied()).ok();
     }
 
-    /// Damages a file, checks that nothing of the session is lost and that `doctor` reports it, and repairs
-    /// it. The content is restored.
+    /// Damages a file. Checks that nothing of the session is lost and that `doctor` reports the damage, and
+    /// repairs the file. The content must then be the same as before.
     fn damage(&self, path: &str, damage: Option<&str>) {
         let (before, told) = (self.status(), self.read_at(path));
         match damage {
@@ -77,7 +78,7 @@ impl Story {
         assert_eq!(self.read_at(path), told, "twice is the same as once");
     }
 
-    /// A file's content: as one JSON document, or line by line.
+    /// The content of a file as JSON: one document, or one for each line.
     fn read_at(&self, path: &str) -> Vec<Value> {
         let text = self.sandbox.read(path);
         text.lines()
@@ -93,7 +94,7 @@ impl Story {
     }
 }
 
-/// The tool plans: it writes the plan, changes the phase, records the transition, and adds two tasks.
+/// The tool plans: it writes the plan, changes the phase, records the transition and adds two tasks.
 fn plan_by_hand(story: &mut Story) {
     let now = story.later();
     story.sandbox.write(&story.file("IMPL_PLAN.md"), "# Plan\n\n1. One\n2. Two\n");
@@ -115,7 +116,7 @@ fn plan_by_hand(story: &mut Story) {
     assert_eq!(view["phases"][0]["gate"]["outcome"], "passed", "the plan is there, so it is no mere claim");
 }
 
-/// The tool works on a task: active, then completed, with a summary.
+/// The tool works on a task: it marks the task active and then completed, and writes a summary.
 fn work_by_hand(story: &mut Story, id: &str) {
     let now = story.later();
     story.edit(&format!(".task/{id}.json"), |json| {
@@ -143,15 +144,15 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     assert_eq!(story.status()["item_counts"]["done"], 1);
     story.run(&["item", "add", "Task of ours", "--needs", "impl-2"]);
 
-    // Second damage: the state is emptied.
+    // Second damage: the state file is empty.
     story.damage(&state, Some(""));
     story.later();
     story.run(&["item", "start", "impl-2"]);
 
-    // Third damage: the state is gone.
+    // Third damage: the state file is missing.
     story.damage(&state, None);
 
-    // Fourth damage: the session's line in the registry is broken; somebody else's line and the broken one
+    // Fourth damage: the session's line in the registry is broken. That line and the lines of others must
     // stay.
     story.later();
     let registry = story.sandbox.read(REGISTRY);
@@ -169,7 +170,7 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     );
     story.sandbox.write(REGISTRY, &format!("{OTHER}\n{own}\n"));
 
-    // Fifth damage: a task's file is damaged while somebody works on the task.
+    // Fifth damage: the file of a task is cut off while somebody works on the task.
     let torn = story.read(".task/impl-2.json")[..30].to_owned();
     story.damage(&story.file(".task/impl-2.json"), Some(&torn));
 

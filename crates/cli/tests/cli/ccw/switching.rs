@@ -1,9 +1,9 @@
-//! The tool pauses, switches and ends sessions by writing files; the next command uses the session that it
-//! left active.
+//! Tests of the tool when it pauses, switches and ends sessions by writing files. The next command uses the
+//! session that the tool left active.
 
 use super::*;
 
-/// Sets a session's status as the tool's prompts do: in the session's file and in the registry.
+/// Sets the status of a session as the tool's prompts do, in its state file and in the registry.
 fn set_status(sandbox: &Sandbox, session: &str, from: &str, to: &str) {
     let text = sandbox.read(&state_of(session));
     let changed = text.replace(&format!("\"status\": \"{from}\""), &format!("\"status\": \"{to}\""));
@@ -42,7 +42,7 @@ fn check_registered(sandbox: &Sandbox, expected: &[(&str, &str)]) {
     assert_eq!(registered(sandbox), expected);
 }
 
-/// The registry says which session is active: commands read it first.
+/// Commands read in the registry which session is active.
 #[test]
 fn a_switch_by_their_tool_is_followed_by_whatever_is_asked_next() {
     let sandbox = two();
@@ -90,8 +90,8 @@ fn an_active_session_of_theirs_comes_before_a_paused_one_of_ours() {
     check_registered(&sandbox, &[("WFS-ours", "paused"), ("WFS-theirs", "paused")]);
 }
 
-/// Of several active sessions the one that changed last stays active, with a message, even if leftoff started
-/// all of them.
+/// If the files of several sessions say that they are active, the one that changed last stays active, with a
+/// message. This also holds for sessions that leftoff started.
 #[test]
 fn of_several_of_ours_that_files_call_active_the_latest_stays() {
     let sandbox = two();
@@ -120,8 +120,8 @@ fn repair_takes_a_switch_in_whichever_of_the_two_comes_first() {
     }
 }
 
-/// A number from a list keeps its meaning after another session of the list was adopted, or a new one
-/// started.
+/// A number from a list means the same session after another session of the list was adopted, and after a new
+/// one was started.
 #[test]
 fn numbers_of_a_list_go_on_meaning_what_it_said() {
     let sandbox = project();

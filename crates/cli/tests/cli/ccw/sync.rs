@@ -1,4 +1,4 @@
-//! The format's `sync`: its check is `doctor`, its fix and its force are `repair`. A fix makes a backup
+//! Tests of the format's command `sync`. Its check is `doctor`, and its fix is `repair`. A fix makes a backup
 //! first, and deletes nothing.
 
 use super::*;
@@ -10,7 +10,8 @@ fn append(sandbox: &Sandbox, line: &str) {
 
 const LOST: &str = r#"{"id":"WFS-lost","status":"paused","description":"Lost on the way","created":"2026-11-01T10:00:00Z","directory":".workflow/WFS-lost","complexity":"simple","theirs":[1]}"#;
 
-/// The check reports a line without a folder. The fix recreates the session's file with defaults.
+/// A line refers to a missing folder. The check reports it, and the fix creates the session's file again with
+/// default values.
 #[test]
 fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_line_tells() {
     let sandbox = project();
@@ -33,7 +34,7 @@ fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_l
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
-/// A foreign registry does not fill anybody's project with folders.
+/// A registry with many such lines does not fill a project with folders.
 #[test]
 fn many_lines_without_folders_are_told_of_once_and_made_again_one_by_one() {
     let sandbox = project();
@@ -50,7 +51,7 @@ fn many_lines_without_folders_are_told_of_once_and_made_again_one_by_one() {
     assert!(!sandbox.path(".workflow/WFS-lost-0").exists());
     sandbox.run(["repair", "--session", "WFS-lost-7"]).ok();
     assert_eq!(state(&sandbox, "WFS-lost-7")["project"], "Lost on the way");
-    // Twenty sessions are few enough to be recreated at once.
+    // Twenty sessions are created again at once, because they are few enough.
     sandbox.run(["repair"]).ok();
     assert_eq!(state(&sandbox, "WFS-lost-0")["project"], "Lost on the way");
     sandbox.run(["doctor"]).ok();
@@ -66,7 +67,7 @@ fn a_line_of_a_finished_session_may_be_without_a_folder() {
     assert!(!sandbox.path(".workflow/WFS-lost").exists(), "somebody has cleaned up");
 }
 
-/// The content of a line never becomes a path without a check.
+/// Text from a line is always checked before it is used as a path.
 #[test]
 fn lines_that_name_no_session_make_no_folder_and_take_nothing_over() {
     let sandbox = project();
@@ -91,7 +92,7 @@ fn lines_that_name_no_session_make_no_folder_and_take_nothing_over() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-ours");
 }
 
-/// A lost session that its line calls active does not pause the active session.
+/// A lost session whose line says that it is active does not pause the active session.
 #[test]
 fn a_lost_session_that_is_called_active_counts_as_paused_beside_a_later_one() {
     let sandbox = project();
@@ -105,7 +106,7 @@ fn a_lost_session_that_is_called_active_counts_as_paused_beside_a_later_one() {
     );
 }
 
-/// A missing or broken session file is recreated with defaults, and pauses no other session.
+/// A missing or broken session file is created again with default values. This pauses no other session.
 #[test]
 fn a_stray_folder_that_is_mended_pauses_nobody() {
     let sandbox = project();
@@ -146,8 +147,7 @@ fn of_ten_thousand_lines_three_broken_ones_are_told_of_once_and_the_rest_goes_on
     assert!(sandbox.path(&format!("{REGISTRY}.bak")).exists(), "a backup before a fix");
 }
 
-/// Missing lines are added, including those of sessions that leftoff never used; a missing registry is
-/// created.
+/// Missing lines are added, also for sessions that leftoff never used. A missing registry is created.
 #[test]
 fn sessions_without_a_line_are_told_of_and_registered() {
     let sandbox = project();
@@ -166,7 +166,7 @@ fn sessions_without_a_line_are_told_of_and_registered() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// A broken line is reported once, although it names a session in the list.
+/// A broken line is reported only once, although it contains the name of a session in the list.
 #[test]
 fn a_broken_line_that_names_a_session_is_told_of_once_in_a_list() {
     let sandbox = project();

@@ -1,4 +1,4 @@
-//! `.task/*.json`, damaged and repaired: known tasks are restored, unknown ones left alone.
+//! Tests of damaged task files in `.task/`. Known tasks are restored, and unknown ones stay as they are.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn asides(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-/// Three tasks that leftoff created: one is split into parts, and one depends on it.
+/// Three tasks that leftoff created. One of them is split into parts, and another depends on it.
 fn ours() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
@@ -101,8 +101,8 @@ fn a_task_whose_file_is_gone_is_written_again() {
     assert_eq!(sandbox.read(&path("impl-2")), good);
 }
 
-/// The content of the task's file is unknown: the file is reported, hides no other task, and stays as it is,
-/// even when the session is adopted.
+/// The content of the task's file was never known. The file is reported and hides no other task. It stays as
+/// it is, even when the session is adopted.
 #[test]
 fn a_task_that_nobody_ever_read_is_left_alone() {
     let sandbox = project();
@@ -127,7 +127,7 @@ fn a_task_that_nobody_ever_read_is_left_alone() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// If the file is unreadable, a backup that somebody left is used.
+/// If the file is unreadable, and somebody left a backup of it, the backup is used.
 #[test]
 fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     for taken_in in [false, true] {
@@ -147,7 +147,7 @@ fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     }
 }
 
-/// The next command does not write again what a file already shows.
+/// The next command does not write data again that a file already contains.
 #[test]
 fn attempts_and_transitions_are_written_once() {
     let sandbox = project();
@@ -181,7 +181,7 @@ fn write_task(sandbox: &Sandbox, id: &str, status: &str, relations: &str) {
     sandbox.write(&path(id), &text);
 }
 
-/// According to its file, the container has more work than its parts.
+/// According to its file, the container has work of its own.
 #[test]
 fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     let sandbox = project();
@@ -204,7 +204,7 @@ fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The files represent one run only, and the gate checks the tasks of the current run.
+/// The files can represent only one run. The gate checks the tasks of the current run.
 #[test]
 fn tasks_that_are_made_by_hand_in_a_second_run_belong_to_it() {
     let sandbox = project();
@@ -231,7 +231,7 @@ fn with_current(sandbox: &Sandbox, session: &str, names: &[&str]) {
     sandbox.write(&state_of(session), &json.to_string());
 }
 
-/// In the original tool's own example, current tasks have no task files.
+/// In an example of the original tool, current tasks have no task files.
 #[test]
 fn c1_current_tasks_without_files_are_open_work_until_they_are_done_or_off_the_list() {
     let sandbox = project();

@@ -1,9 +1,9 @@
-//! Two worktrees of one repository, each with a session of the same name: the name means the session of the
-//! worktree in which a command runs.
+//! Tests of two worktrees of one repository, each with a session of the same name. The name means the session
+//! of the worktree in which a command runs.
 
 use super::*;
 
-/// A second worktree beside the project, with a copy of its sessions.
+/// Creates a second worktree next to the project, with a copy of its sessions.
 fn second(sandbox: &Sandbox) -> String {
     let elsewhere = sandbox.folder().join("elsewhere");
     let own = sandbox.path(".git/worktrees/elsewhere");
@@ -31,7 +31,7 @@ fn a_name_means_the_session_of_this_worktree() {
     let project = sandbox.project().to_str().unwrap().to_owned();
     for _ in 0..2 {
         assert_eq!((shown(&there), shown(&project)), (json!("The second one"), json!("About WFS-a")));
-        // The session is not in the log at first, and is after this command.
+        // Only this command adds the session to the log.
         let noted =
             sandbox.run(["note", "second", "--session", "WFS-a", "--project", &there, "--json"]).ok().json();
         assert_eq!(noted["title"], "The second one");

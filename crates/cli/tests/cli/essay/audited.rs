@@ -1,4 +1,4 @@
-//! Former defects as a user noticed them: null, reasons, idle essays, paths.
+//! Tests for former defects, as users noticed them: null, reasons, inactive essays, paths.
 
 use super::*;
 use crate::plain;
@@ -41,7 +41,7 @@ fn e2_null_means_not_set_by_hand_and_by_command() {
     assert!(fields(&sandbox)["audience"].is_null() && fields(&sandbox)["claim_type"].is_null());
 }
 
-/// A field that was set and cleared again is as missing as one that nobody ever set.
+/// A field that was set and then cleared is as missing as one that was never set.
 #[test]
 fn e2_a_gate_misses_a_field_that_was_unset() {
     let sandbox = started();
@@ -134,7 +134,7 @@ fn e5_a_style_profile_is_looked_for_where_the_person_is_and_stops_nobody() {
     run(&sandbox, "pause");
     let resumed = run(&sandbox, &format!("resume {FOLDER}"));
     assert!(!resumed.stderr.contains("voice/profile.md"), "it is in the project: {}", resumed.stderr);
-    // The pipeline's own files are still expected to exist.
+    // The pipeline's own files must still exist.
     std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
     run(&sandbox, "pause");
     sandbox.run(["resume", FOLDER]).code(6);
@@ -183,7 +183,7 @@ fn sections(sandbox: &Sandbox, stage: &str) -> Vec<(u64, String)> {
     found
 }
 
-/// The outline names three sections, and nobody adds an item by hand.
+/// The outline names three sections. Nobody adds an item by hand.
 #[test]
 fn e3_sections_are_filled_from_the_outline_and_those_of_the_draft_from_the_argument_maps() {
     let sandbox = started();
@@ -219,14 +219,15 @@ fn e3_sections_are_filled_from_the_outline_and_those_of_the_draft_from_the_argum
     run(&sandbox, "advance --phase argument_development");
     assert_eq!(sections(&sandbox, "stage_4"), [open(1), open(2), open(3)], "{}", state(&sandbox));
     assert_eq!(titles("paragraph_writing"), ["Section 1: Sand", "Section 2: Stone", "Section 3: Salt"]);
-    // Undo also removes the sections from the file, and repeating the command adds none twice.
+    // Undo removes the sections from the file, too. Repeating the command adds no section twice.
     run(&sandbox, "undo");
     assert_eq!(sections(&sandbox, "stage_4"), []);
     run(&sandbox, "advance --phase argument_development");
     assert_eq!(sections(&sandbox, "stage_4").len(), 3);
 }
 
-/// The pipeline wrote thesis and outline; somebody rewrites the thesis and only then revisits the stage.
+/// The pipeline wrote the thesis and the outline. Somebody rewrites the thesis first, and revisits the stage
+/// after that.
 #[test]
 fn e4_revisit_archives_the_old_text_of_a_file_that_the_pipeline_wrote_and_sees_the_change() {
     let sandbox = by_hand();
@@ -244,7 +245,7 @@ fn e4_revisit_archives_the_old_text_of_a_file_that_the_pipeline_wrote_and_sees_t
     assert_eq!(sandbox.read(&file("stage-1-thesis.md")), "# Thesis\n\nRivers make towns.\n");
 }
 
-/// The file does not say when this completed stage ended.
+/// The file does not contain when this completed stage ended.
 #[test]
 fn p9_a_stage_without_a_time_has_no_length_and_makes_no_estimate() {
     let sandbox = project();
@@ -266,7 +267,8 @@ fn p9_a_stage_without_a_time_has_no_length_and_makes_no_estimate() {
     assert!(status.contains("  [x] 1 Thesis Development\n"), "{status}");
 }
 
-/// The affected parts that a user names determine the impact, even if leftoff never saw the file's old text.
+/// The parts that the user names as affected determine the impact, even if leftoff never saw the old text of
+/// the file.
 #[test]
 fn e4_naming_a_section_makes_the_impact_moderate() {
     let sandbox = by_hand();
@@ -297,7 +299,7 @@ fn e2_a_completion_time_that_nobody_wrote_stays_null_when_a_stage_is_flagged() {
     assert!(stage_2.starts_with("stage_2:\n    status: needs_review\n    completed_at: null\n"), "{stage_2}");
 }
 
-/// The remedy of the question leads back to the stage that was left out, and from there forward again.
+/// The remedy leads back to the stage that was left out, and from there forward again.
 #[test]
 fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     let sandbox = by_hand();
@@ -318,6 +320,6 @@ fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     assert_eq!(view["current_phase"]["id"], "thesis_development");
     says(&sandbox, &["current_stage: 1", "stage_1: {status: in_progress,"]);
     assert_eq!(view["phases"][1]["status"], "not_started");
-    // A later phase is not a way back.
+    // A rollback cannot go to a later phase.
     sandbox.run(["rollback", "argument_development"]).code(4);
 }

@@ -1,4 +1,4 @@
-//! Absurd files: each is reported with its reason, and none is overwritten.
+//! Tests of invalid files. Each is reported with a reason, and none is overwritten.
 
 use super::*;
 use std::os::unix::fs::{chown, symlink};
@@ -15,7 +15,7 @@ fn put(sandbox: &Sandbox, bytes: &[u8]) {
     std::fs::write(sandbox.path(&file("session-state.yaml")), bytes).unwrap();
 }
 
-/// Line endings and a byte order mark are preserved when one value changes.
+/// When one value changes, line endings and a byte order mark stay.
 #[test]
 fn line_ends_and_a_byte_order_mark_are_kept_by_a_change() {
     let changed = BY_HAND
@@ -34,7 +34,8 @@ fn line_ends_and_a_byte_order_mark_are_kept_by_a_change() {
     }
 }
 
-/// Too large, not text, a link, a folder: the artifacts are used instead; nothing is overwritten.
+/// The state file is too large, not text, a link, or a folder. The artifacts are used instead, and nothing is
+/// overwritten.
 #[test]
 fn a_state_that_cannot_be_read_is_told_with_its_reason_and_kept() {
     let large = [BY_HAND.as_bytes(), b"\nbig: \"", &vec![b'x'; 10_000_000], b"\"\n"].concat();
@@ -89,7 +90,8 @@ fn a_folder_that_is_a_link_is_no_session_and_is_told() {
     assert_eq!(sandbox.read("real/session-state.yaml"), BY_HAND);
 }
 
-/// A folder that belongs neither to the user nor to the project's owner is left alone in a project, too.
+/// A folder that belongs neither to the user nor to the owner of the project is not used, even in the
+/// project.
 #[test]
 fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let sandbox = by_hand();
@@ -102,12 +104,12 @@ fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let list = run(&sandbox, "list --json").json();
     assert_eq!(list["sessions"], serde_json::json!([]));
     assert_eq!(state(&sandbox), BY_HAND);
-    // The project's owner owns its folders: a checkout mounted by another user can be used.
+    // Folders of the project's owner can be used, for example in a checkout of another user that is mounted.
     chown(sandbox.path(""), Some(65534), None).unwrap();
     assert_eq!(run(&sandbox, "list --json").json()["sessions"][0]["session_id"], FOLDER);
 }
 
-/// Files beside the state: the pipeline's own temporary file, people's notes, folders.
+/// Other files next to the state: the pipeline's own temporary file, notes, folders.
 #[test]
 fn what_else_lies_in_the_folder_is_left_alone() {
     let sandbox = by_hand();
@@ -119,7 +121,8 @@ fn what_else_lies_in_the_folder_is_left_alone() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// `current_section: 9` of 6 sections is shown, reported and kept; the next work corrects it.
+/// `current_section` is 9, but there are 6 sections. The value is shown, reported and kept. The next work on
+/// a section corrects it.
 #[test]
 fn a_current_section_beyond_the_last_is_told_and_work_goes_on() {
     let sandbox = by_hand();

@@ -1,5 +1,5 @@
-//! A session imported from another project and exported again: every key that names a file names an existing
-//! one.
+//! Tests of a session that is imported from another project and exported again. Every key that names a file
+//! must name an existing one.
 
 use super::*;
 

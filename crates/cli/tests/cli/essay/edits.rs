@@ -1,4 +1,4 @@
-//! Edits of the state by people and by the pipeline's prompts, and their effects.
+//! Tests of edits of the state by people and by the pipeline's prompts.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_paragraph_that_the_file_no_longer_counts_is_gone_if_nobody_worked_on_it() {
     let log = run(&sandbox, "log").stdout;
     assert!(log.contains("item draft-2.3 removed"), "{log}");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
-    // Restores the number.
+    // Restores the old number.
     edit(
         &sandbox,
         "total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: null",
@@ -132,7 +132,7 @@ fn an_export_names_the_folder_that_it_is_in() {
     assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
 }
 
-/// Paths in an export refer to the documents that were exported with it.
+/// Paths in an export refer to documents that are in the export.
 #[test]
 fn an_essay_that_was_finished_after_its_import_names_its_final_version_in_an_export() {
     let sandbox = in_stage_4();
@@ -156,7 +156,7 @@ fn a_folder_that_is_named_relative_to_itself_is_left_so() {
     assert_eq!(sandbox.read(&format!("out/{FOLDER}/session-state.yaml")), BY_HAND);
 }
 
-/// The id of a section implies its stage, whichever stage is current.
+/// The id of a section shows its stage, whatever stage is current.
 #[test]
 fn a_section_goes_where_its_id_says() {
     let sandbox = started();
@@ -187,7 +187,7 @@ fn a_section_goes_where_its_id_says() {
     assert!(third.contains("section_index: 1") && fourth.contains("section_index: 1"), "{text}");
 }
 
-/// The file alone proves nothing, because evidence and the user's approval are missing.
+/// The file alone does not prove the stage, because the evidence and the user's approval are missing.
 #[test]
 fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     let sandbox = started();
@@ -215,8 +215,8 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
         held.stderr
     );
     assert_eq!(gate(&sandbox), "claimed");
-    // A person checks the gate, approves it, and has the stage proven, while the work has advanced to the
-    // next stage.
+    // The work has advanced to the next stage. Then a person checks the gate, approves it, and completes the
+    // stage.
     let seen = sandbox.run(["gate", "--phase", "thesis_development"]).code(5);
     assert!(seen.stdout.contains("FAIL thesis-approved (approval): not approved yet"), "{}", seen.stdout);
     run(&sandbox, "approve thesis-approved --phase thesis_development");
@@ -231,8 +231,8 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     sandbox.run(["approve", "birds-eye", "--phase", "9"]).code(3);
 }
 
-/// The command that a failed gate prints can be run as it is: a check that only one claimed stage has needs
-/// no `--phase`.
+/// A failed gate prints a command that can be run unchanged. If only one claimed stage has the check,
+/// `--phase` is not needed.
 #[test]
 fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     let sandbox = by_hand();
@@ -251,7 +251,7 @@ fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
 }
 
-/// All stages were finished by hand, from first to last: each can still be proven.
+/// All stages were finished by hand, and each of them can still be proven.
 #[test]
 fn claimed_stages_of_a_session_that_a_file_calls_completed_can_be_approved() {
     let sandbox = started();

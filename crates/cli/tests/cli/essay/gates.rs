@@ -1,8 +1,8 @@
-//! The gates of the pipeline, one by one; a person gives approvals at a terminal.
+//! Tests of the pipeline's gates, one by one. A person at a terminal gives approvals.
 
 use super::*;
 
-/// A project without a configuration that lets anyone approve.
+/// A project that does not let anyone approve.
 fn at_stage_1() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -10,8 +10,8 @@ fn at_stage_1() -> Sandbox {
     sandbox
 }
 
-/// Gives a person's approval. If this machine has no terminal, the project lets anyone approve, which is
-/// reported.
+/// Gives an approval as a person. If this machine has no terminal, makes the project let anyone approve, and reports
+/// that.
 pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     sandbox.run(["approve", check]).code(6);
     if let Some(approved) = sandbox.run_at_terminal(["approve", check]) {
@@ -57,7 +57,7 @@ fn stage_1_the_thesis_is_specific_defensible_of_a_claim_type_and_approved_by_the
     );
     held(&sandbox, FIRST, &["thesis-approved"]);
     approve(&sandbox, "thesis-approved");
-    // The printed command contains earlier evidence, so it can be run as it is.
+    // The printed command contains the evidence given before, so it can be run unchanged.
     let next = run(&sandbox, "next --json").json();
     assert_eq!(next["command"], format!("leftoff {FIRST}"));
     sandbox.run_printed(next["command"].as_str().unwrap()).ok();
@@ -95,7 +95,7 @@ fn stage_2_sections_with_word_targets_that_sum_to_the_total_audience_named_and_a
     run(&sandbox, "set total_sections=2");
     held(&sandbox, SECOND, &["outline-approved"]);
     approve(&sandbox, "outline-approved");
-    // Submitted values need not be typed again.
+    // Values that were submitted before need not be typed again.
     let next = run(&sandbox, "next --json").json();
     assert_eq!(
         next["command"],
@@ -105,7 +105,7 @@ fn stage_2_sections_with_word_targets_that_sum_to_the_total_audience_named_and_a
     says(&sandbox, &["current_stage: 3", "total_sections: 2"]);
 }
 
-/// Only the word targets say how many sections there are.
+/// Only the word targets show how many sections there are.
 #[test]
 fn stage_2_word_targets_tell_how_many_sections_there_are() {
     let sandbox = at_stage_2();
@@ -134,8 +134,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     let sandbox = at_stage_3();
     held(&sandbox, THIRD, &["argument-maps", "sections-approved", "birds-eye"]);
     run(&sandbox, "set total_sections=3");
-    // There are as many sections as in the outline, but not the right ones: each section is looked for by its
-    // number.
+    // The number of sections is right, but their numbers are not: each section is looked for by its number.
     run(&sandbox, "item add Elsewhere --id section-7");
     let said = held(&sandbox, THIRD, &["argument-maps", "every-section", "sections-approved", "birds-eye"]);
     assert!(said.contains("(section 3 has no item)"), "{said}");
@@ -144,7 +143,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     sandbox.write(&file("stage-3-section-1-arguments.md"), "map\n");
     run(&sandbox, "item done section-1");
     run(&sandbox, "item done section-2");
-    // There are two sections and one argument map: the message names the missing one.
+    // There are two sections, but only one argument map. The message names the missing one.
     let said = held(&sandbox, THIRD, &["argument-maps", "birds-eye"]);
     let missing = format!("{} is missing: item section-2 has none", file("stage-3-section-2-arguments.md"));
     assert!(said.contains(&missing), "{said}");
@@ -153,7 +152,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     approve(&sandbox, "birds-eye");
     run(&sandbox, THIRD);
     says(&sandbox, &["current_stage: 4", "birds_eye_approved: true"]);
-    // The argument map of section 2 appeared after the section was marked done.
+    // The argument map of section 2 was written after the section was marked done.
     let map = sandbox.path(&file("stage-3-section-2-arguments.md"));
     says(&sandbox, &[&format!("argument_map_file: \"{}\"", map.display())]);
 }
@@ -176,7 +175,7 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     let sandbox = at_stage_4();
     held(&sandbox, FOURTH, &["draft", "every-section-written", "paragraphs-approved", "voice"]);
     sandbox.write(&file("stage-4-draft.md"), "## Sand\n\nOne two.\n\n## Stone\n\nThree.\n");
-    // Six items are done, but none of them for the second section: sections are checked one by one.
+    // Six items are done, but none of the second section. Each section is checked.
     run(&sandbox, "item split draft-1 --into a b c d e");
     for part in 1..=5 {
         run(&sandbox, &format!("item done draft-1.{part}"));
@@ -197,7 +196,7 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
         "what is done is not asked for: {told}"
     );
     held(&sandbox, FOURTH, &["voice"]);
-    // The values are recorded by hand, as the pipeline does it.
+    // The values are written by hand, as the pipeline does it.
     let text = state(&sandbox);
     let last = text.rfind("voice_check_score: null").expect("the second section's");
     let text = format!("{}voice_check_score: 5{}", &text[..last], &text[last + 23..]);
@@ -208,8 +207,8 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     says(&sandbox, &["status: \"completed\"  # in_progress |"]);
 }
 
-/// The file says that stage 2 is current, but not that stage 1 is done: what its gate lacks is still asked for, so it can
-/// be given.
+/// The file says that stage 2 is current, and not that stage 1 is done. Evidence and approvals for stage 1 can still be
+/// given.
 #[test]
 fn b8_a_stage_that_the_file_left_over_a_missing_approval_can_be_approved() {
     let sandbox = at_stage_1();
@@ -228,7 +227,8 @@ fn b8_a_stage_that_the_file_left_over_a_missing_approval_can_be_approved() {
     assert!(next["command"].as_str().unwrap().contains("--phase essay_structuring"), "{next}");
 }
 
-/// A section without paragraphs that was called done could never be split any more.
+/// A test for an earlier defect: a section without paragraphs could be marked done, and could then not be split any
+/// more.
 #[test]
 fn b8_a_section_is_split_into_its_paragraphs_before_it_can_be_done() {
     let sandbox = at_stage_4();
@@ -255,7 +255,7 @@ fn b8_a_section_is_split_into_its_paragraphs_before_it_can_be_done() {
     assert_eq!(next["command"], split.replace("draft-1", "draft-2"), "{next}");
 }
 
-/// The new outline has fewer sections than before, and the earlier ones block nobody.
+/// The new outline has fewer sections than the old one. The sections of the old outline block nothing.
 #[test]
 fn a_section_that_only_an_earlier_outline_had_is_not_asked_for() {
     let sandbox = at_stage_4();

@@ -1,8 +1,8 @@
-//! Edits of the state by hand that the next command must keep.
+//! Tests of edits of the state by hand that the next command must keep.
 
 use super::*;
 
-/// Replaces texts in the state, each of which is searched for after the previous one.
+/// Replaces texts in the state. Each text is searched for after the one replaced before.
 #[track_caller]
 fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     let (mut text, mut from) = (state(sandbox), 0);
@@ -53,7 +53,7 @@ fn a_count_that_is_none_any_more() {
     assert_eq!(item(&sandbox, "section-1")["counters"]["deferred_claims"], 0);
 }
 
-/// The number of sections is in two places: the changed one counts.
+/// The number of sections is in two places of the file. The place that was changed is used.
 #[test]
 fn a_number_of_sections_that_was_changed_at_one_of_its_places() {
     for stage in ["  stage_2:", "  stage_3:"] {
@@ -70,7 +70,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
         let sandbox = in_stage_4();
         kept(&sandbox, &[("birds_eye_approved: true", no)]);
-        // The edit withdraws the approval: the stage is only claimed, because no gate has proven it.
+        // The edit withdraws the approval. The stage is then only claimed, because no gate has proven it.
         let gate = sandbox.run(["gate", "--phase", "argument_development"]).code(5).stdout;
         assert!(gate.contains("FAIL birds-eye (approval): not approved yet"), "{gate}");
         assert!(run(&sandbox, "status").stdout.contains("3 Argument Development, claimed, unverified"));
@@ -92,7 +92,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     says(&sandbox, &["birds_eye_approved: true"]);
 }
 
-/// A view is approved again in the stage itself, and after returning to the stage.
+/// The view is approved again while its stage is current, and after the session returned to the stage.
 #[test]
 fn a_birds_eye_view_is_approved_again_where_its_stage_goes_on() {
     let sandbox = started();
@@ -120,7 +120,7 @@ fn a_voice_that_is_to_be_checked_again() {
     assert!(held.contains("section 1 has no voice check"), "{held}");
 }
 
-/// Another writer sorts the keys and drops one, which is restored in the right section.
+/// Another writer sorts the keys and drops one of them. The key is restored in the right section.
 #[test]
 fn keys_in_another_order_do_not_make_one_section_of_two() {
     let sandbox = in_stage_4();
@@ -137,8 +137,8 @@ fn keys_in_another_order_do_not_make_one_section_of_two() {
     assert_eq!(item(&sandbox, "draft-2")["fields"]["voice_check_score"], 3.0);
 }
 
-/// Somebody removes a section from both lists and corrects the number of sections: the log keeps the section,
-/// the file does not.
+/// Somebody removes a section from both lists and corrects the number of sections. The section stays in the
+/// log, but not in the file.
 #[test]
 fn a_section_that_was_taken_out() {
     let sandbox = in_stage_4();
@@ -165,14 +165,14 @@ fn a_section_that_was_taken_out() {
     );
     assert_eq!(item(&sandbox, "draft-2")["status"], "pending");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
-    // A section that is added again is in both.
+    // A section that is added again is in the log and in the file.
     edit(&sandbox, &[("total_sections: 1", "total_sections: 2")]);
     run(&sandbox, "note ho");
     assert_eq!(state(&sandbox).matches("- section_index: 2").count(), 2, "{}", state(&sandbox));
 }
 
-/// Somebody removes a section from the middle of a list, and changes nothing else: work that has not started
-/// is dropped, and does not come back by itself.
+/// Somebody removes a section from the middle of a list, and changes nothing else. If no work on the section
+/// has started, it is dropped for good.
 #[test]
 fn a_section_that_was_taken_out_of_the_middle() {
     let sandbox = started();
@@ -189,7 +189,7 @@ fn a_section_that_was_taken_out_of_the_middle() {
     assert_eq!(items.as_array().map(Vec::len), Some(2), "{items}");
     run(&sandbox, "item start section-1");
     assert!(!state(&sandbox).contains("section_index: 2"), "{}", state(&sandbox));
-    // Somebody worked on this section: the log keeps it, and the file stays as it is.
+    // Somebody worked on this section, so the log keeps it. The file stays as it is.
     run(&sandbox, "item set section-3 --count verified_claims=+2");
     sandbox.write(&file("session-state.yaml"), &without(&state(&sandbox), 3));
     let told = run(&sandbox, "status --json").json()["warnings"].to_string();
@@ -202,7 +202,7 @@ fn a_section_that_was_taken_out_of_the_middle() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// Stages are reviewed one after the other, and the file names the current one.
+/// Stages are reviewed one after the other. The file names the stage that is current.
 #[test]
 fn a_review_that_went_on_to_the_next_stage() {
     let sandbox = in_stage_4();
@@ -219,7 +219,7 @@ fn a_review_that_went_on_to_the_next_stage() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// The file says how many paragraphs are approved, but not which ones.
+/// The file contains how many paragraphs are approved, but not which ones.
 #[test]
 fn an_approval_where_paragraphs_were_approved_in_another_order() {
     let sandbox = in_stage_4();
@@ -264,7 +264,7 @@ fn a_stage_that_has_not_begun_any_more() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// By hand, everything after the outline is restarted: none of it is completed any more.
+/// Somebody restarts everything after the outline by hand. None of it is completed any more.
 #[test]
 fn a_major_revision() {
     let sandbox = in_stage_4();
@@ -313,8 +313,8 @@ fn a_major_revision() {
     }
 }
 
-/// Returns a stage as the pipeline's own prompts do: files are archived by hand, a revision is in the list,
-/// and later stages are restarted.
+/// Returns to a stage as the pipeline's own prompts do: archives files by hand, adds a revision to the list,
+/// and restarts later stages.
 #[test]
 fn a_revision_whose_files_were_archived_by_hand() {
     let sandbox = started();
@@ -352,7 +352,7 @@ fn a_revision_whose_files_were_archived_by_hand() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// A finished essay that is reopened in its file is in the list again.
+/// If a finished essay is reopened in its file, lists show it again.
 #[test]
 fn a_finished_session_that_was_opened_again() {
     let sandbox = in_stage_4();

@@ -1,4 +1,5 @@
-//! Sessions outside projects can be found from anywhere, and their log is in the user's store.
+//! Tests of sessions outside projects. They are found from any folder, and their log is in the user's own
+//! store.
 
 use super::*;
 use crate::plain;
@@ -37,7 +38,7 @@ fn without_a_project_a_new_session_is_in_the_folder_for_temporary_files() {
     assert!(users_store(&sandbox).exists() && !sandbox.path(".leftoff").exists());
     let command = started["next"]["command"].as_str().unwrap().to_owned();
     assert!(command.ends_with(&format!("--session {FOLDER}")), "{command}");
-    // The session is found from anywhere, from its own folder, and by the printed command.
+    // The session is found from any folder, also from its own, and by the printed command.
     assert_eq!(run(&sandbox, "status --json").json()["session_id"], FOLDER);
     assert_eq!(run_in(&sandbox, &folder, "status --json").ok().json()["session_id"], FOLDER);
     let refused = sandbox.run_printed(&command).code(2).stderr;
@@ -77,7 +78,7 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
         "active",
         "and nothing here was paused for it"
     );
-    // The result of the previous stage is archived in the session's folder.
+    // The result of the previous stage is archived in the folder of the session.
     run(
         &sandbox,
         &format!("revisit essay_structuring --impact major --reason anew --yes --session {FOLDER}"),
@@ -90,8 +91,8 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     assert_eq!(view["session_id"], FOLDER, "its number means it here, whatever it is elsewhere");
 }
 
-/// In any folder, paused sessions are listed, and one is selected. In a project, the project's own sessions
-/// come first.
+/// In any folder, paused sessions are listed, and the user selects one. In a project, the sessions of the
+/// project come first.
 #[test]
 fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
     let sandbox = plain();
@@ -135,7 +136,7 @@ fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
     run(&sandbox, "set pushback_level=light");
     run(&sandbox, "note remember");
     assert_eq!(meant(&sandbox), older);
-    // This also holds after a command that names another session.
+    // This holds after a command that names another session, too.
     run(&sandbox, &format!("note elsewhere --session {FOLDER}"));
     assert_eq!(meant(&sandbox), older);
     run(&sandbox, "pause");
@@ -155,7 +156,7 @@ fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
     assert_ne!(meant(&sandbox), older, "it is over");
 }
 
-/// If the project has no paused session, sessions outside projects are offered there, too.
+/// If the project has no paused session, sessions outside projects are offered.
 #[test]
 fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     let sandbox = project();
@@ -175,7 +176,7 @@ fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     assert!(run(&sandbox, "resume").stdout.contains("here continues"), "the project's own comes first");
 }
 
-/// The folder moves to the other temporary folder: its new place counts, and nothing is created at the old
+/// The folder is moved to another temporary folder. Its new place is used, and nothing is created in the old
 /// one.
 #[test]
 fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
@@ -203,7 +204,7 @@ fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
     assert!(!folder.exists(), "nothing is made where it was");
 }
 
-/// The session's position is unknown: a person states it, from any folder.
+/// The position of the session is unknown. A person gives it, from any folder.
 #[test]
 fn a_lost_session_that_belongs_to_no_project_goes_on_where_a_person_says() {
     let sandbox = plain();
@@ -280,7 +281,7 @@ fn a_link_and_somebody_elses_folder_are_refused() {
     assert!(!users_store(&sandbox).exists());
 }
 
-/// A folder that leftoff creates has the mode 0700; a mode that the user set is kept.
+/// A folder that leftoff creates has the mode 0700. A mode that the user has set stays.
 #[test]
 fn reading_the_users_own_folder_needs_no_special_mode() {
     let sandbox = plain();

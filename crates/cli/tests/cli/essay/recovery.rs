@@ -1,5 +1,5 @@
-//! A damaged, missing or wrong state is restored from the log, from its backup, from the artifacts, or by
-//! asking.
+//! Tests of a damaged, missing or wrong state: it is restored from the log, from the backup, or from the
+//! artifacts, or a person is asked.
 
 use super::*;
 use crate::statuses;
@@ -17,7 +17,7 @@ const DAMAGE: [&str; 5] = [
     "\u{0}\u{0}\u{0}",
 ];
 
-/// The log is used first: it has everything, whatever happens to the file.
+/// The log is used first, because it contains everything.
 #[test]
 fn with_a_log_a_damaged_file_is_set_aside_and_written_again() {
     for damage in DAMAGE {
@@ -92,7 +92,7 @@ fn level_2_without_either_the_artifacts_tell() {
     );
 }
 
-/// A session whose folder does not say what its position is.
+/// A session whose folder does not show its position.
 fn lost() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -105,7 +105,7 @@ const NOT_RECOVERED: &str =
     "Session state could not be automatically recovered. Available artifact files: fact-check-log.md.";
 
 /// The answer contains the report, the artifacts, and a command for each position at which the session can
-/// continue; nothing is started by guessing.
+/// continue. No position is guessed.
 #[test]
 fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each_choice() {
     let sandbox = lost();
@@ -133,8 +133,8 @@ fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each
     assert_eq!(state(&sandbox), "{{{");
 }
 
-/// The printed command creates a new state with the position that the person chose: earlier stages are
-/// claimed, and nothing else.
+/// The printed command creates a new state with the position that the person chose. Earlier stages are
+/// claimed.
 #[test]
 fn level_3_a_fresh_state_is_made_as_the_person_says() {
     let sandbox = lost();
@@ -174,7 +174,7 @@ fn level_3_at_a_terminal_the_person_is_asked() {
     }
 }
 
-/// If several sessions are paused, the pipeline's own list is shown, and the user selects one.
+/// If several sessions are paused, the pipeline's own list is shown, and the user chooses one.
 #[test]
 fn of_several_paused_sessions_the_person_selects_one() {
     let sandbox = project();
@@ -207,7 +207,7 @@ fn of_several_paused_sessions_the_person_selects_one() {
     run(&sandbox, "resume 1");
     assert_eq!(run(&sandbox, "status --json").json()["session_id"], "essay-pipeline-20261112-091500");
     run(&sandbox, "pause");
-    // The user runs the printed command; or `--yes` selects the session that was paused last.
+    // The user runs the printed command, or lets `--yes` choose the session that was paused last.
     sandbox.run_printed("leftoff resume essay-pipeline-20261114-091500").ok();
     run(&sandbox, "pause");
     run(&sandbox, "resume --yes");
@@ -234,8 +234,7 @@ fn what_does_not_fit_is_asked_about_before_a_session_goes_on() {
     says(&sandbox, &["status: in_progress\n", "current_section: 9"]);
 }
 
-/// A session in progress may have been left without a pause, so it is checked as well, and its position is
-/// shown.
+/// An active session may have been left without a pause. So it is checked, too, and its position is shown.
 #[test]
 fn a_session_in_progress_is_checked_and_taken_up_again() {
     let sandbox = by_hand();
@@ -270,7 +269,7 @@ fn completed_without_its_artifact_is_claimed_and_the_gate_stays_open() {
     );
 }
 
-/// Anchors, tags, tabs and duplicate keys are reported with file and key, and never overwritten.
+/// Anchors, tags, tabs and duplicate keys are reported with their file and key. They are never overwritten.
 #[test]
 fn odd_yaml_is_told_by_its_key_and_survives() {
     let sandbox = by_hand();
@@ -293,7 +292,7 @@ fn odd_yaml_is_told_by_its_key_and_survives() {
         .replace("verified_claims: 0", "verified_claims: 2")
         .replace("last_activity: \"2026-11-14T09:00:00Z\"", "last_activity: \"2026-11-14T10:00:00Z\"");
     assert_eq!(state(&sandbox), expected);
-    // A value that cannot be set without changing more is only in the log.
+    // If a value cannot be set without changing others, only the log contains it.
     run(&sandbox, "set mood=bad");
     assert_eq!(state(&sandbox), expected);
     assert_eq!(run(&sandbox, "status --json").json()["fields"]["mood"], "bad");

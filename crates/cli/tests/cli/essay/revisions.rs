@@ -1,4 +1,4 @@
-//! Minor, moderate and major revisions: the file afterwards follows the pipeline's own rules.
+//! Tests of minor, moderate and major revisions. The file must follow the pipeline's own rules.
 
 use super::*;
 use crate::statuses;
@@ -43,7 +43,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
     let shown = run(&sandbox, "show").stdout;
     assert!(shown.contains("Stage 4: Paragraph Writing (needs_review)"), "{shown}");
-    // The user reviews each stage again, and the text continues at the paragraph where it was.
+    // The user reviews each stage again. Writing continues at the same paragraph as before.
     run(&sandbox, "approve outline-approved");
     run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
     let held = sandbox.run(["advance", "--phase", "argument_development"]).code(5).stderr;
@@ -58,7 +58,8 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A moderate change archives the affected files: no section stays completed without its argument map.
+/// A moderate change archives the affected files. A section whose argument map was archived does not stay
+/// completed.
 #[test]
 fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() {
     let sandbox = in_stage_4();
@@ -79,7 +80,7 @@ fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() 
     nothing_is_wrong(&sandbox);
 }
 
-/// A draft in progress is archived if its stage is among the affected ones.
+/// A draft in progress is archived if its stage is affected.
 #[test]
 fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     let sandbox = in_stage_4();
@@ -102,7 +103,7 @@ fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     nothing_is_wrong(&sandbox);
 }
 
-/// The impact is shown, and must be confirmed, before anything happens.
+/// Before anything changes, the impact is shown and must be confirmed.
 #[test]
 fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     let sandbox = in_stage_4();
@@ -114,8 +115,8 @@ fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     assert_eq!(state(&sandbox), before);
 }
 
-/// A major change restarts: every later stage, section and paragraph is not started, and no key names an
-/// archived file.
+/// A major change restarts everything after it: no later stage, section or paragraph is started, and no key
+/// names an archived file.
 #[test]
 fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archived_file() {
     let sandbox = in_stage_4();
@@ -151,8 +152,8 @@ fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archi
     assert_eq!(items_done(&sandbox), done);
 }
 
-/// Two revisions in a row: the second one is major, and also restarts the stage that the first one
-/// interrupted.
+/// Two revisions follow each other. The second is major, and restarts the stage that the first one
+/// interrupted, too.
 #[test]
 fn e4_a_major_change_after_a_moderate_one_leaves_no_later_stage_in_review() {
     let sandbox = in_stage_4();
@@ -175,7 +176,7 @@ fn e4_a_major_change_after_a_moderate_one_leaves_no_later_stage_in_review() {
     nothing_is_wrong(&sandbox);
 }
 
-/// An argument map that is written again after its removal is named again.
+/// After an argument map was archived and written again, the file names it again.
 #[test]
 fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     let sandbox = in_stage_4();
@@ -210,7 +211,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
             "completed_paragraphs: 1\n        status: \"in_progress\"",
         ],
     );
-    // In the third round, no number of an archived version is used again.
+    // In the third round, archived versions get new numbers.
     run(&sandbox, "revisit essay_structuring --impact major --reason again --yes");
     assert!(sandbox.path(&file("stage-3-section-1-arguments.v2.md")).exists());
     says(&sandbox, &["\"stage-3-section-1-arguments.v2.md\"", "draft_file: null"]);
@@ -218,7 +219,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     nothing_is_wrong(&sandbox);
 }
 
-/// Two revisions with the same words are two entries, each with its own archived files.
+/// Two revisions with the same reason have two entries, each with its own archived files.
 #[test]
 fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let sandbox = in_stage_4();
@@ -234,7 +235,7 @@ fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let files =
         "downstream_archived: [\"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]";
     assert_eq!(history.matches(files).count(), 1, "{history}");
-    // The maps had been archived before the second revision.
+    // The argument maps were archived before the second revision.
     let second = "downstream_archived: []\n    timestamp: \"2026-11-14T11:00:00Z\"";
     assert_eq!(history.matches(second).count(), 1, "{history}");
     nothing_is_wrong(&sandbox);
@@ -249,7 +250,7 @@ fn finished(sandbox: &Sandbox) {
     says(sandbox, &["sources_verified: 6\n  voice_consistency_score: 4.25\n  total_word_count: 5"]);
 }
 
-/// The results of the last time when the essay was finished count.
+/// If an essay is finished twice, the results of the second time are used.
 #[test]
 fn an_essay_that_is_finished_once_more_is_reported_anew() {
     let sandbox = in_stage_4();
@@ -284,7 +285,7 @@ fn a_finished_essay_that_is_put_away_is_not_named_any_more() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A file written by hand keeps its form: no new key is added.
+/// A file that somebody wrote by hand keeps its form. No key is added to it.
 #[test]
 fn a_file_by_hand_gets_no_key_that_it_never_had() {
     let sandbox = by_hand();
@@ -308,7 +309,7 @@ fn a_file_by_hand_gets_no_key_that_it_never_had() {
     nothing_is_wrong(&sandbox);
 }
 
-/// The file has one list of sections: the sections of the previous run are not in the next one.
+/// The file has only one list of sections. The next run does not contain the sections of the previous one.
 #[test]
 fn a_second_run_begins_with_no_section_of_the_first_and_can_be_finished() {
     let sandbox = in_stage_4();

@@ -1,10 +1,10 @@
-//! Further rules of the format: drafts saved by a pause, and words and types that `set` refuses when a file
-//! has them.
+//! Tests of further rules of the format: drafts that a pause saves, and words and types in a file that `set`
+//! would refuse.
 
 use super::*;
 use serde_json::json;
 
-/// `pause --save` records drafts, and leaves the files untouched.
+/// `pause --save` records drafts. The files themselves do not change.
 #[test]
 fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
     let sandbox = in_stage_4();
@@ -19,7 +19,7 @@ fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
         recorded.as_array().unwrap().iter().filter(|artifact| artifact["path"] == draft).collect();
     assert_eq!((own.len(), &own[0]["phase"]), (1, &json!("paragraph_writing")), "{recorded:#}");
     assert_eq!((&own[0]["size"], &own[0]["version"]), (&json!(text.len()), &json!(1)), "{recorded:#}");
-    // The draft with new content is another version.
+    // A draft with new content is recorded as another version.
     sandbox.run(["resume", FOLDER]).ok();
     sandbox.write(&draft, &format!("{text}\nmore\n"));
     sandbox.run(["pause", "--save", &draft]).ok();
@@ -29,7 +29,7 @@ fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
     assert_eq!(sizes, [&json!(text.len()), &json!(text.len() + 6)], "{history:#}");
 }
 
-/// The person who pauses may name the paragraph that was begun.
+/// When pausing, the user may name the paragraph that is in progress.
 #[test]
 fn what_a_pause_was_in_the_middle_of_is_named_once() {
     let sandbox = in_stage_4();
@@ -66,7 +66,7 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
         &sandbox,
         &["pushback_level: loud", "target_word_count: many", "audience: cats", "verified_claims: 2"],
     );
-    // A valid word corrects the value.
+    // Setting a valid word corrects the value.
     run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert");
     says(&sandbox, &["pushback_level: light", "target_word_count: 1000", "audience: expert"]);
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], json!([]));
@@ -82,7 +82,7 @@ fn a_number_in_the_spelling_of_older_yaml_is_one_for_the_gates_and_keeps_its_spe
     says(&sandbox, &["target_word_count: 1200"]);
 }
 
-/// If artifacts are beside it, `{}` is a lost state, never a new essay.
+/// A state `{}` next to artifacts is a lost state. It is never taken for a new essay.
 #[test]
 fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     let sandbox = by_hand();
@@ -96,7 +96,7 @@ fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     assert!(aside.flatten().any(|entry| std::fs::read(entry.path()).unwrap() == b"{}\n"));
 }
 
-/// A path into the file is not the name of a field: to set such a field would change nothing in the file.
+/// A path into the file is not the name of a field. Setting a field of that name would not change the file.
 #[test]
 fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
     let sandbox = started();
@@ -116,7 +116,7 @@ fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
     says(&sandbox, &["calibration_notes: \"abc\"", "sources_verified: 3", "audience: \"expert\""]);
 }
 
-/// A session that is resumed continues with the paragraph that was in progress when it was paused.
+/// After a pause, the session continues with the paragraph that was in progress.
 #[test]
 fn a_pause_frees_the_paragraph_that_was_begun_and_it_comes_first_afterwards() {
     let sandbox = in_stage_4();

@@ -1,4 +1,4 @@
-//! An essay from start to end: by commands, by hand, and back a stage.
+//! An essay from its start to its end: by commands, by edits, and back to an earlier stage.
 
 use super::*;
 use crate::statuses;
@@ -32,7 +32,7 @@ fn stages_1_to_3_go_into_the_file_as_they_are_done() {
             &format!("outline_file: \"{}\"", sandbox.path(&file("stage-2-outline.md")).display()),
         ],
     );
-    // The gate blocks until every section of the outline is approved.
+    // The gate blocks until every section in the outline is approved.
     let held = sandbox.run(["advance", "--phase", "argument_development", "--json"]).code(5);
     assert!(held.stderr.contains("section-1 is not approved; section-2 is not approved"), "{}", held.stderr);
     argued(&sandbox);
@@ -120,7 +120,7 @@ fn a_finished_essay_is_reported_and_its_output_filled() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// Every key can be set from the command line, and changes its own line.
+/// Every field can be set by a command, which changes only the line of that field.
 #[test]
 fn free_fields_of_session_and_stage_are_set_by_name() {
     let sandbox = started();
@@ -165,8 +165,8 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
 }
 
-/// A key that follows from the session, or is stored elsewhere, is not a field: the answer says what sets it,
-/// and nothing changes.
+/// Some keys depend on the session, or are stored elsewhere. They are not fields: the answer says what sets
+/// them, and nothing changes.
 #[test]
 fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
     let sandbox = in_stage_4();
@@ -250,7 +250,7 @@ fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
     assert_eq!(sandbox.read(&file("session-state.yaml.bak")), BY_HAND);
 }
 
-/// The stage is advanced by editing the file, as the pipeline's own prompts do.
+/// The stage is advanced by an edit of the file, as the pipeline's own prompts do it.
 #[test]
 fn an_edit_is_shown_at_once_and_taken_in_by_the_next_command() {
     let sandbox = by_hand();
@@ -282,7 +282,7 @@ fn going_back_a_stage_archives_flags_and_logs_the_revision() {
     structured(&sandbox);
     argued(&sandbox);
     sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nTowns make harbours.\n");
-    // The highest existing number counts, whoever created the file: no number is used again.
+    // The next number follows the highest existing one, whoever created that file. No number is used twice.
     sandbox.write(&file("stage-2-outline.v6.md"), "older\n");
     let seen =
         run(&sandbox, "revisit thesis_development --impact moderate --reason reworded --dry-run").stdout;
@@ -326,8 +326,7 @@ fn a_minor_change_flags_what_comes_after_and_archives_none_of_it() {
     says(&sandbox, &["impact: \"minor\"\n    reason: \"clearer\"\n    downstream_archived: []"]);
 }
 
-/// Two files that one revision archives are one step: both are archived or neither, wherever the program
-/// ends.
+/// If one revision archives two files, both are archived or none is, wherever the program ends.
 #[test]
 fn archives_of_one_revision_are_all_there_or_none() {
     let words = ["revisit", "essay_structuring", "--impact", "major", "--reason", "anew", "--yes"];
@@ -383,14 +382,14 @@ fn a_day_of_quiet_pauses_and_a_week_warns() {
     assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
     run(&sandbox, "resume");
     sandbox.at("2026-11-25T11:00:00Z");
-    // The file says in progress, and resuming the session is activity.
+    // The file says that the session is in progress. Resuming it counts as activity.
     run(&sandbox, "resume");
     says(&sandbox, &["last_activity: \"2026-11-25T11:00:00Z\"", "status: \"in_progress\"  #"]);
     run(&sandbox, &format!("abandon {FOLDER}"));
     says(&sandbox, &["status: \"abandoned\"  #"]);
 }
 
-/// Nobody has adopted the session: the last activity in its file counts.
+/// No command has adopted the session, so the last activity in its file is used.
 #[test]
 fn a_file_that_lay_for_a_day_counts_as_paused() {
     let sandbox = by_hand();
@@ -402,7 +401,7 @@ fn a_file_that_lay_for_a_day_counts_as_paused() {
     says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
 }
 
-/// A session is imported, and exported to its own files and to JSON; the original files stay as they are.
+/// A session is imported, and exported to its own format and to JSON. The original files do not change.
 #[test]
 fn a_session_is_imported_and_exported_with_nothing_lost() {
     let sandbox = by_hand();

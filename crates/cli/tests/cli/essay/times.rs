@@ -1,4 +1,4 @@
-//! Completion times of stages come from the file.
+//! Tests that the completion times of stages come from the file.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Undo also restores the file, byte for byte.
+//! Tests that undo restores the file, byte for byte.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn what_was_undone_is_not_in_the_file_any_more() {
         assert_eq!(without_time(&state(&sandbox)), before, "{line}");
         assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]), "{line}");
     }
-    // Undoing the undo brings the change back.
+    // Redoing the undone change restores it.
     sandbox.at("2026-11-14T12:00:00Z");
     run(&sandbox, "note Another~claim --kind deferred --field reason=timeout");
     let noted = without_time(&state(&sandbox));

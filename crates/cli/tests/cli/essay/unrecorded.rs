@@ -1,5 +1,5 @@
-//! Revisiting a stage that the pipeline itself completed: its files were not recorded, but are archived all
-//! the same.
+//! Tests of revisiting a stage that the pipeline completed. The files of the stage were not recorded, but are
+//! archived.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn of_the_pipeline() -> Sandbox {
     sandbox
 }
 
-/// Writes the thesis, with this modification time.
+/// Writes the thesis with this modification time.
 fn thesis(sandbox: &Sandbox, text: &str, at: &str) {
     sandbox.write(&file("stage-1-thesis.md"), text);
     let at: jiff::Timestamp = at.parse().unwrap();
@@ -49,7 +49,7 @@ fn the_thesis_of_a_stage_that_the_pipeline_completed_is_kept() {
     assert_eq!(sandbox.read(&file("stage-1-thesis.v1.md")), "the first thesis\n");
 }
 
-/// The file was not written after the stage was completed.
+/// The file has not changed since the stage was completed.
 #[test]
 fn a_file_that_nobody_recorded_and_nobody_changed_proposes_nothing() {
     let sandbox = of_the_pipeline();
@@ -58,8 +58,8 @@ fn a_file_that_nobody_recorded_and_nobody_changed_proposes_nothing() {
     assert_eq!(preview["because"], "it has not changed since it was completed");
 }
 
-/// The thesis is rewritten before any command of leftoff sees it: nobody claims that nothing changed, and the
-/// new text is not archived as the old one.
+/// The thesis is rewritten before leftoff sees it. leftoff must not say that nothing changed, and must not
+/// archive the new text as the old one.
 #[test]
 fn e4_a_thesis_rewritten_before_it_was_ever_seen_is_told_and_not_kept_as_the_old_one() {
     let sandbox = of_the_pipeline();
@@ -76,7 +76,7 @@ fn e4_a_thesis_rewritten_before_it_was_ever_seen_is_told_and_not_kept_as_the_old
     assert!(sandbox.path(&file("stage-2-outline.v1.md")).exists());
 }
 
-/// Git has the text that the pipeline committed.
+/// The pipeline committed the old text, so git has it.
 #[test]
 fn e4_the_old_text_of_a_thesis_that_was_never_seen_comes_from_git() {
     let sandbox = of_the_pipeline();

@@ -1,6 +1,6 @@
-//! One essay from start to end: started by leftoff, advanced by editing its YAML as the pipeline's prompts
-//! do, damaged in six ways, recovered from its backup, from its artifacts, and by asking where its log is
-//! missing, and finished. Nothing is lost.
+//! One essay from its start to its end. leftoff starts it, and edits of its YAML advance it, as the
+//! pipeline's prompts make them. It is damaged in six ways. It is recovered from its backup, from its
+//! artifacts, and, without its log, by asking. Nothing is lost.
 
 use super::*;
 use crate::statuses;
@@ -16,7 +16,7 @@ fn told(view: &serde_json::Value) -> String {
     view["warnings"].to_string()
 }
 
-/// Edits the file as the pipeline does: several lines at once, and a comment.
+/// Edits the file as the pipeline does: changes several lines at once, and adds a comment.
 fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     let mut text = state(sandbox);
     for (old, new) in changes {
@@ -26,7 +26,7 @@ fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     sandbox.write(&file(STATE), &text);
 }
 
-/// Completes stage 1 by commands, and stages 2 and 3 and the first two paragraphs of stage 4 by hand.
+/// Completes stage 1 by commands. Completes stages 2 and 3, and two paragraphs of stage 4, by hand.
 fn half_way() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -86,7 +86,7 @@ fn half_way() -> Sandbox {
 
 const STANDS: [&str; 4] = ["completed", "completed", "completed", "in_progress"];
 
-/// With the log, every damage to the file is repaired, byte for byte.
+/// While the log exists, every damage to the file is repaired, byte for byte.
 fn survives_damage(sandbox: &Sandbox) {
     let path = sandbox.path(&file(STATE));
     let good = std::fs::read(&path).unwrap();
@@ -119,7 +119,7 @@ fn survives_damage(sandbox: &Sandbox) {
     assert_eq!(std::fs::read(&path).unwrap(), good, "missing");
 }
 
-/// Without the log, the three levels of recovery apply, each with the pipeline's report.
+/// Without the log, each of the three levels of recovery is used, with the pipeline's report.
 fn is_told_without_its_log(sandbox: &Sandbox) {
     let away = fresh();
     away.at("2026-11-14T12:00:00Z");
@@ -176,7 +176,7 @@ fn begun_by_us_edited_by_hand_damaged_recovered_and_finished() {
     says(&sandbox, &["completed_paragraphs: 3", "# by hand;", "# Ada said yes"]);
     survives_damage(&sandbox);
     is_told_without_its_log(&sandbox);
-    // A claimed stage is proven by its gate, or stays a claim; work can continue in both cases.
+    // A claimed stage can be proven by its gate. Work can continue even if it is not.
     let (_, view) = at(&sandbox);
     let outcomes: Vec<&str> = view["phases"]
         .as_array()

@@ -1,5 +1,5 @@
-//! Sessions imported from another project that keep their layout: all of their files are copied, under a free
-//! name.
+//! Tests of sessions that are imported from another project and keep their layout. All of their files are
+//! copied, under a name that is not taken.
 
 use super::{OLD, REVIEW, json_at, one_of_each};
 use crate::fresh;
@@ -9,7 +9,7 @@ use testkit::Sandbox;
 const FOLDER: &str = ".workflow/WFS-oauth";
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 
-/// A project with one Claude-Code-Workflow session, which is active in that project.
+/// A project with one session of Claude-Code-Workflow. The session is active in that project.
 fn workflow(plan: &str) -> Sandbox {
     let sandbox = fresh();
     sandbox.write(
@@ -131,7 +131,8 @@ fn sessions_of_every_layout_come_whole_from_another_project() {
     assert_eq!(list["sessions"].as_array().unwrap().len(), 4, "{list}");
 }
 
-/// A number refers to the last list; a number with leading zeros is the end of an id.
+/// A number means the session with that number in the last list. A number with leading zeros is the end of an
+/// id.
 #[test]
 fn an_import_pauses_nothing_and_moves_no_number() {
     let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());

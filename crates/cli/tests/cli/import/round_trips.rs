@@ -1,12 +1,12 @@
-//! Every kind of foreign session, imported into another project and exported to its own layout again: it has
-//! the same content as before, and the tool's own data is still there.
+//! Tests of every kind of session of another tool: it is imported into another project, and exported to its
+//! own layout again. It must have the same content, including the tool's own data.
 
 use crate::fresh;
 use serde_json::{Value, json};
 use std::path::Path;
 use testkit::Sandbox;
 
-/// Another tool's session: its place, its files, and text in them that means nothing to leftoff.
+/// A session of another tool: its place, its files, and text in them that leftoff does not use.
 pub(super) struct Case {
     pub(super) layout: &'static str,
     pub(super) path: String,
@@ -14,8 +14,7 @@ pub(super) struct Case {
     theirs: &'static [&'static str],
 }
 
-/// The part of an export that must survive. An imported session is paused and changed at the time of the
-/// import, which is left out.
+/// The part of an export that must stay the same. The pause and the change by the import are left out.
 fn told(export: &Value) -> Value {
     let keys = [
         "session_id",
@@ -37,7 +36,7 @@ fn told(export: &Value) -> Value {
         keys.iter().map(|key| ((*key).to_owned(), export["session"][*key].clone())).collect();
     told["items"] = export["items"].clone();
     for phase in told["phases"].as_array_mut().unwrap() {
-        // Places and durations differ in another layout.
+        // In another layout, places and durations differ.
         for key in ["produces", "duration_seconds", "paused_seconds"] {
             phase[key] = Value::Null;
         }
@@ -45,8 +44,8 @@ fn told(export: &Value) -> Value {
     told
 }
 
-/// Compares two exports, and fails with the differences only. A fact without a time of its own gets the
-/// file's modification time, so two of these times count as equal.
+/// Compares two exports, and shows only their differences. A fact without a time of its own gets the
+/// modification time of the file, so two such times are treated as equal.
 #[track_caller]
 pub(super) fn same(one: &Value, other: &Value, what: &str) {
     fn differing(one: &Value, other: &Value, at: &str, found: &mut Vec<String>) {
@@ -94,7 +93,7 @@ fn comes_back(case: &Case) {
     here.run(["import", &from]).ok();
     let imported = here.run(["export", "--session", id]).ok().json();
     same(&imported, &before, &format!("{} as it is imported", case.path));
-    // The log has everything, so the tool's own state is not needed any more.
+    // The log contains everything, so the tool's own state is not needed any more.
     let is_document = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "md");
     for (path, _) in case.files.iter().filter(|(path, _)| !is_document(path)) {
         std::fs::remove_file(there.path(path)).unwrap();
@@ -222,7 +221,7 @@ fn workflows_come_back_whole_with_their_tasks() {
     let done = json!({"current_phase": "COMPLETE", "status": "completed", "completed_at": "2026-11-02T11:00:00Z",
         "progress": {"completed_phases": ["PLAN", "IMPLEMENT", "REVIEW"], "current_tasks": []}});
     comes_back(&ccw(folder, &done, &tasks[2..3]));
-    // In later releases, the folder says whether a session is active.
+    // In later releases, the folder shows whether a session is active.
     comes_back(&ccw(".workflow/active/WFS-csv", &implementing, &tasks));
     comes_back(&ccw(".workflow/archives/WFS-csv", &done, &tasks[2..3]));
 }
@@ -383,7 +382,7 @@ fn a_session_that_stays_in_its_files_is_exported_as_they_are_to_the_byte() {
         for (path, text) in &case.files {
             assert_eq!(sandbox.read(&format!("out/{path}")), *text, "{path}");
         }
-        // This also holds after leftoff has adopted and written the session.
+        // This holds after leftoff has adopted and written the session, too.
         sandbox.run(["note", "remember", "--session", id.as_str().unwrap()]).ok();
         sandbox.run(["export", "--layout", case.layout, "again", "--session", id.as_str().unwrap()]).ok();
         for (path, _) in &case.files {
@@ -403,12 +402,12 @@ fn a_session_that_lay_for_long_before_its_import_is_no_more_paused_in_its_files_
         sandbox.run(["note", "remember", "--session", "s"]).ok();
         sandbox.run(["export", "--layout", "praxis", "out", "--session", "s"]).ok();
         assert_eq!(sandbox.read(&format!("out/{path}")), case.files[0].1, "{path}");
-        // A pause that was requested since then counts.
+        // A pause that was requested after the import is exported.
         sandbox.run(["resume", "s"]).ok();
         sandbox.run(["pause", "--session", "s", "--reason", "lunch"]).ok();
         sandbox.run(["export", "--layout", "praxis", "later", "--session", "s"]).ok();
         let later: Value = serde_json::from_str(&sandbox.read(&format!("later/{path}"))).unwrap();
-        // Version 2 of the format has no other place for the lifecycle.
+        // In version 2 of the format, there is no other place for the lifecycle.
         let ours = if path.contains("workflow") { &later["metadata"]["leftoff"] } else { &later };
         assert_eq!(ours["lifecycle"]["paused"], true, "{path}");
     }

@@ -1,4 +1,4 @@
-//! Unreadable files of another project: refusals, messages, and questions.
+//! Tests of unreadable files in another project: refusals, messages, and questions.
 
 use super::*;
 

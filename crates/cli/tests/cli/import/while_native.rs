@@ -1,13 +1,13 @@
-//! Work on imported sessions: their documents are available, and results are exported to their own layout
-//! together with the original content.
+//! Tests of work on imported sessions. Their documents are available. Results are exported to the original
+//! layout, together with the original content.
 
 use super::round_trips::{Case, ESSAY, OCR, ccw, essay, ocr, praxis, put, same, task};
 use crate::fresh;
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// Imports a session, works on it, and exports it to the returned project. The exported session has
-/// everything that leftoff knows, except certain keys of phases, attempts and items that its files cannot
+/// Imports a session, works on it, and exports it to the project that is returned. The export must contain
+/// everything that leftoff knows, except for keys of phases, attempts and items that the files cannot
 /// represent.
 #[track_caller]
 fn worked_on(
@@ -32,8 +32,8 @@ fn worked_on(
         let mut export = sandbox.run(["export", "--session", id]).ok().json();
         leave_out(&mut export["session"]["phases"], cannot_be_said.0);
         leave_out(&mut export["items"], cannot_be_said.1);
-        // Notes are numbered differently if each kind has a list of its own, and have the time of their entry
-        // in that list.
+        // If each kind of note has its own list in the files, notes get other numbers, and the time of their
+        // entry in the list.
         let notes = &mut export["session"]["notes"];
         leave_out(notes, &["actor", "id", "resolved_at", "added_at"]);
         notes.as_array_mut().unwrap().sort_by_key(|note| note["text"].to_string());
@@ -63,7 +63,7 @@ fn leave_out(value: &mut Value, keys: &[&str]) {
 #[test]
 fn phases_attempts_and_fields_of_a_praxis_session_come_out() {
     let case = praxis(".praxis-os/.cache/state/s.json", &json!({}));
-    // The files of this tool do not say who made an attempt.
+    // The files of this tool do not contain who made an attempt.
     let back = worked_on(&case, "s", (&["actor", "lenient"], &[]), |here| {
         here.run(["rollback", "1", "--reason", "the tests were wrong"]).ok();
         here.run(["advance", "--phase", "1", "--evidence", "tests=7"]).ok();
@@ -81,7 +81,7 @@ fn phases_attempts_and_fields_of_a_praxis_session_come_out() {
 
 #[test]
 fn notes_and_fields_of_an_essay_come_out_with_its_documents() {
-    // In this tool's files, sections and paragraphs have no times.
+    // The files of this tool contain no times for sections and paragraphs.
     let times = ["created_at", "updated_at", "completed_at"];
     let back = worked_on(&essay(ESSAY), "essay-pipeline-20261114-100000", (&["actor"], &times), |here| {
         let copied = ".leftoff/sessions/essay-pipeline-20261114-100000/stage-1-thesis.md";
@@ -105,7 +105,7 @@ fn in_its_reviews() -> Case {
 
 #[test]
 fn the_phases_of_a_review_come_out_and_its_gates_find_its_documents() {
-    // The state has one phase and no times; what files prove is found again.
+    // The state contains one phase and no times. Facts that other files prove are found again.
     let not_said = ["attempts", "gate", "started_at", "completed_at"];
     let back = worked_on(&in_its_reviews(), "2026-11-14-login", (&not_said, &[]), |here| {
         here.run(["advance", "--phase", "reviews"]).ok();
@@ -120,7 +120,8 @@ fn tasks_that_were_begun_done_and_added_come_out() {
     let tasks = [task("impl-1", "pending", None, &[], &[]), task("impl-2", "pending", None, &[], &[])];
     let fields = json!({"current_phase": "IMPLEMENT", "status": "active",
         "progress": {"completed_phases": ["PLAN"], "current_tasks": []}});
-    // Leases exist only in leftoff; the tool's files count attempts by starts, and a new task gets a type.
+    // The files contain no leases. They count an attempt whenever a task is started, and give a new task a
+    // type.
     let not_said = ["lease", "counters", "fields"];
     worked_on(&ccw(".workflow/WFS-csv", &fields, &tasks), "WFS-csv", (&[], &not_said), |here| {
         here.run(["item", "start", "impl-1"]).ok();

@@ -1,5 +1,5 @@
-//! Invalid files: each leads to a warning that names the file and the field, everything else works, and
-//! nothing is overwritten.
+//! Tests of invalid files. Each leads to a warning that names the file and the field. Everything else works,
+//! and nothing is overwritten.
 
 use super::*;
 use serde_json::json;
@@ -12,7 +12,7 @@ use testkit::Ran;
 const BAD: &str = "2026-11-15-bad";
 const HEALTHY: &str = "2026-11-10-healthy";
 
-/// Cases: a name, the content of the file, and the expected messages.
+/// Cases, each with a name, the content of the file, and the expected messages.
 fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
     let fields = |more: &str| {
         format!(
@@ -156,7 +156,7 @@ fn every_bad_file_is_a_warning_and_the_rest_works() {
         }
         sandbox.run(["doctor"]).code(4);
         assert_eq!(everything(sandbox.project()), before, "{name}: nothing is written");
-        // A healthy session beside the bad one can be used, and this changes nothing of the bad one.
+        // A healthy session next to the broken one can be used, and using it does not change the broken one.
         sandbox.run(["note", "on the healthy one", "--session", HEALTHY]).ok();
         assert_eq!(std::fs::read(sandbox.path(&path)).unwrap(), bytes, "{name}: nothing is overwritten");
     }
@@ -197,7 +197,8 @@ fn a_command_on_a_bad_file_keeps_what_was_in_it() {
         let skip = ["skip", "--reason", "to see what is written", "--session", BAD];
         let ran = sandbox.run(skip);
         if ran.code == 6 {
-            // The session's position is unknown: the session is left alone until a person states it.
+            // The position of the session is unknown, so its file stays as it is until a person gives the
+            // position.
             assert_eq!(std::fs::read(sandbox.path(&path)).unwrap(), bytes, "{name}");
             sandbox.run(["repair", "--session", BAD]).code(6);
             sandbox.run(["repair", "--session", BAD, "--at", "context"]).ok();
@@ -268,7 +269,7 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
     }
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], HEALTHY);
     assert_eq!(everything(sandbox.project()), before);
-    // The session is repaired once a person states its position, and nothing is lost.
+    // The session is repaired when a person gives its position. Nothing is lost.
     sandbox.run(["repair"]).code(6);
     for id in ["folder", "pipe", "link"] {
         let mended = sandbox.run(["repair", "--session", id, "--at", "reviews"]).ok().stdout;
@@ -323,7 +324,7 @@ fn a_link_in_the_place_of_our_own_file_is_set_aside_by_repair_and_led_nowhere() 
     sandbox.run(["doctor"]).ok();
 }
 
-/// Runs the program as an unprivileged user, because root may read everything.
+/// Runs the program as a user without privileges, because root may read everything.
 fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Ran {
     const NOBODY: u32 = 65534;
     let program = sandbox.folder().join("leftoff");
@@ -340,7 +341,7 @@ fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Ran {
     }
     loop {
         match command.output() {
-            // Another test that is starting a process still holds the copy open for writing.
+            // Another test is starting a process, which still has the copy open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
             done => return Ran::from(done.unwrap()),
         }
@@ -368,7 +369,7 @@ fn a_folder_without_permission_is_named_and_hides_no_other() {
     let said = warnings(&list);
     for expected in [
         format!(".ocr/sessions/{BAD}/state.json: it cannot be read, because its folder cannot be read"),
-        // The error is reported once for both files, with the name of each.
+        // The error is reported once for each file, with its name.
         "Permission denied".to_owned(),
         ".ocr/sessions/2026-11-09-reviews/rounds/round-1/reviews".to_owned(),
     ] {

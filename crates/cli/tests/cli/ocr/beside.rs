@@ -1,4 +1,5 @@
-//! Working beside the tool in its own order: it writes a phase's file first, and then its state.
+//! Tests of working next to the tool in the order in which it works: it first writes the file of a phase, and
+//! then its state.
 
 use super::*;
 use serde_json::json;
@@ -55,8 +56,8 @@ fn whoever_names_a_phase_completes_it_with_what_they_hand_in_though_its_file_sho
     }
 }
 
-/// Expects that both final files of the round exist, and that each phase is named with the evidence that must
-/// be kept.
+/// Expects that both final files of the round exist, and that each phase is named together with the evidence
+/// that must stay.
 fn complete_both(sandbox: &Sandbox) {
     for (position, named, after) in [(5, "discourse", "synthesis"), (6, "synthesis", "complete")] {
         let words = ["advance", "--phase", named, "--evidence", "count=3", "--session", ID, "--json"];
@@ -208,7 +209,7 @@ fn a_name_that_is_written_just_so_comes_before_one_in_other_letters() {
     sandbox.run(["note", "taken in", "--session", "2026-11-14-FEAT"]).ok();
     foreign(&sandbox, "2026-11-14-feat", &review("2026-11-14-feat"));
     let view = sandbox.run(["status", "--session", "2026-11-14-feat", "--json"]).ok().json();
-    // The ids of two sessions must not differ only in case.
+    // The ids of two sessions must differ in more than upper and lower case.
     let id = view["session_id"].as_str().unwrap();
     assert!(id.starts_with("2026-11-14-feat-"), "{id}");
     sandbox.run(["note", "the other", "--session", "2026-11-14-feat"]).ok();

@@ -1,9 +1,9 @@
-//! Session, workflow, round and position, as read from files that nobody has adopted.
+//! Tests of the session, workflow, round and position that are read from files that no command has adopted.
 
 use super::*;
 use serde_json::json;
 
-/// The workflow, phase and lifecycle of each session in `list`, by id.
+/// The workflow, phase and lifecycle of each session in `list`, keyed by its id.
 fn listed(sandbox: &Sandbox) -> BTreeMap<String, (String, String, String)> {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
@@ -40,7 +40,8 @@ fn every_phase_and_number_of_both_workflows_is_read() {
 #[test]
 fn files_of_every_era_are_read_without_a_warning() {
     let sandbox = project();
-    // Release 1.0: a branch, completed phases, reviewers; phase 2 under another name; no status.
+    // A file of release 1.0. It has a branch, completed phases and reviewers, another name for phase 2, and
+    // no status.
     foreign(
         &sandbox,
         "one",
@@ -48,7 +49,7 @@ fn files_of_every_era_are_read_without_a_warning() {
             "phase_number": 2, "completed_phases": ["context"], "started_at": NOW,
             "reviewers": { "assigned": ["security-1"], "complete": [] } }),
     );
-    // Before 1.2.0, the files of a round are directly in the session's folder.
+    // Before release 1.2.0, the files of a round were directly in the session's folder.
     foreign(
         &sandbox,
         "flat",
@@ -56,7 +57,8 @@ fn files_of_every_era_are_read_without_a_warning() {
     );
     sandbox.write(".ocr/sessions/flat/reviews/security-1.md", "## Finding: one\n");
     sandbox.write(".ocr/sessions/flat/final.md", "Merge it.\n");
-    // A map whose end has a name of its own, and a closing write that drops its start.
+    // A map whose last phase has a name of its own. The tool drops the start of the map when it closes the
+    // session.
     foreign(
         &sandbox,
         "map",
@@ -549,7 +551,7 @@ fn commands_that_are_printed_mean_the_session_that_was_named() {
 #[test]
 fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     let said = |sandbox: &Sandbox| sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
-    // The requirements were there before the session.
+    // The requirements existed before the session.
     let sandbox = project();
     artifact(&sandbox, "requirements.md", "R\n");
     assert!(!said(&sandbox).contains("similar"), "it is no other than itself");
@@ -568,7 +570,7 @@ fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
 }
 
-/// The state of one of two sessions, and whether the session is in the log.
+/// The place of a session: only in files, or also in the log.
 #[derive(Debug, Clone, Copy)]
 enum Stands {
     /// The session is only in files.
@@ -608,15 +610,15 @@ fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
 #[test]
 fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
     use Stands::{Ours, OursClosed, OursPaused, Theirs, TheirsBroken, TheirsClosed};
-    // The state of the session that is older by name, that of the newer one, and which of them is chosen.
-    // Sessions in the log are changed in this order, the newer one last.
+    // The state of the older session by name, the state of the newer one, and the session that is chosen.
+    // Sessions in the log are changed in this order, with the newer one last.
     let table = [
         (Theirs, Theirs, NEW),
         (Theirs, TheirsClosed, OLD),
         (Theirs, TheirsBroken, OLD),
         (TheirsClosed, Theirs, NEW),
         (TheirsBroken, Theirs, NEW),
-        // A session in use stays chosen until its tool continues in a later one.
+        // A session in use stays chosen until the tool continues in a later one.
         (Ours, Theirs, OLD),
         (Ours, TheirsClosed, OLD),
         (Ours, TheirsBroken, OLD),

@@ -1,5 +1,5 @@
-//! A file that calls a review finished never overrules the log, and an agent that obeys the brief never
-//! closes the review over a failed gate or an open item.
+//! Tests of files that say that a review is finished: they never overrule the log. An agent that follows the
+//! brief never closes a review that has a failed gate or an open item.
 
 use super::*;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn at_reviews() -> Sandbox {
     sandbox
 }
 
-/// A review of which one reviewer is missing, as its gate found, and whose file calls the session closed.
+/// A review without the file of one reviewer, as its gate found. Its state says that the session is closed.
 fn closed_over_a_missing_reviewer() -> Sandbox {
     let sandbox = at_reviews();
     for reviewer in ["security-1", "testing-1"] {
@@ -56,7 +56,7 @@ fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
     assert_eq!(state(&sandbox)["current_phase"], "reviews", "its file says so, too");
     as_agent(&sandbox, "close").code(4);
     as_agent(&sandbox, "close --force").code(6);
-    // The missing work is done; reviews that exist are not asked for again.
+    // The missing review was written. Reviews that exist are not requested again.
     artifact(&sandbox, "rounds/round-1/reviews/testing-1.md", "## Finding 2\n");
     as_agent(&sandbox, "item done testing-1").ok();
     let view = as_agent(&sandbox, "advance --phase reviews --json").ok().json();
@@ -66,7 +66,7 @@ fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
 
 #[test]
 fn b1_a_finished_run_is_not_closed_over_a_contested_phase_or_an_open_item_without_a_person() {
-    // In the log of an earlier version, the session is reopened with its claims.
+    // In the log of an earlier version, the session is reopened, with its claims.
     let sandbox = at_reviews();
     as_agent(&sandbox, "advance --phase reviews").code(5);
     edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
@@ -92,7 +92,7 @@ fn b1_a_session_closed_over_mere_claims_is_not_called_finished() {
     assert_eq!(view["closed_over"], "aggregation");
     as_agent(&sandbox, &format!("reopen {ID}")).ok();
     assert_eq!(next(&sandbox)["command"], "leftoff advance --phase aggregation");
-    // An open item that leftoff has in a finished phase counts, too.
+    // An open item in a finished phase counts, too, even if only leftoff knows it.
     let sandbox = at_reviews();
     artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
     as_agent(&sandbox, "item add security-1 --id security-1").ok();
@@ -125,7 +125,7 @@ fn b1_a_claimed_last_phase_is_not_done_over_gates_that_failed() {
         let refused = as_agent(&sandbox, &format!("advance --phase {phase}")).code(4).stderr;
         assert!(refused.contains("phase 'discourse' comes first"), "{refused}");
     }
-    // The brief does not offer a command that would be refused.
+    // The brief offers no command that would be refused.
     let text = as_agent(&sandbox, "brief").ok().stdout;
     assert!(text.contains("leftoff advance --phase discourse"), "{text}");
     assert!(
@@ -182,7 +182,7 @@ fn t3_an_edit_that_is_not_taken_in_yet_is_no_tampering() {
     assert_ne!(head(&sandbox), before);
 }
 
-/// The state decides the phase, and a command of leftoff does not change that.
+/// The state determines the phase, and no command of leftoff changes that.
 #[test]
 fn o11_a_review_closed_in_the_middle_stays_at_its_phase_and_is_reopened_there() {
     for is_known in [true, false] {
@@ -209,8 +209,8 @@ fn o11_a_review_closed_in_the_middle_stays_at_its_phase_and_is_reopened_there() 
     }
 }
 
-/// Phases between the proof and the phase in which the tool closed the session stay claims, as in one that
-/// was never closed.
+/// The tool closed the session in a later phase than the last proven one. The phases between them stay
+/// claims, as in a session that was never closed.
 #[test]
 fn o11_a_review_closed_in_the_middle_over_claims_is_reopened_by_a_command_where_it_was() {
     let sandbox = project();
@@ -231,7 +231,8 @@ fn o11_a_review_closed_in_the_middle_over_claims_is_reopened_by_a_command_where_
     assert_eq!(crate::statuses(&view).iter().filter(|status| **status == "in_progress").count(), 1);
 }
 
-/// The last phase presents the result and leaves no file: closing the session is how its tool says that.
+/// The last phase presents the result, and writes no file. The tool shows that it is done by closing the
+/// session.
 #[test]
 fn a_review_whose_files_are_all_there_and_that_its_tool_closed_is_finished() {
     let sandbox = at_reviews();

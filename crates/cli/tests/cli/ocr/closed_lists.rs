@@ -1,4 +1,4 @@
-//! Lists by status, if only files say how a session ended.
+//! Tests of lists by status, for sessions whose end only files contain.
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! External edits of a session's file are adopted, never refused, and never reverted; what they do not prove
-//! is a claim.
+//! Tests of external edits of a session's file: they are adopted, never refused and never reverted. A phase
+//! that an edit completes without proof is a claim.
 
 use super::*;
 use serde_json::json;
@@ -127,8 +127,7 @@ fn a_write_keeps_order_spelling_and_unknown_keys_and_no_change_changes_no_byte()
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), text, "the version before");
 }
 
-/// Edits the file like a program that knows only a few fields, and writes these in its own order and
-/// spelling.
+/// Edits the file like a program that knows only a few fields, and writes them in its own order and spelling.
 fn forgetful_program(sandbox: &Sandbox, turn: u32) {
     let before = state(sandbox);
     let known = ["updated_at", "phase_number", "current_phase", "status", "session_id"];
@@ -199,7 +198,7 @@ fn status_in_a_bound_session_reads_that_sessions_files_only() {
     assert!(!trace.contains(".ocr/sessions\""), "the folder of all sessions was listed");
 }
 
-/// Writes the tool's files of a finished round and of the next one.
+/// Writes the files of a finished round and of the next round, as the tool does.
 fn second_round(sandbox: &Sandbox) {
     artifact_at(sandbox, "rounds/round-2/reviews/security-1.md", "x", "2026-11-14T11:00:00Z");
     edit(
@@ -306,7 +305,7 @@ fn the_phase_that_a_session_is_in_is_completed_by_the_command_also_where_its_fil
             (&"active".into(), &8.into())
         );
     }
-    // The last round is chosen although its final file exists, because the file alone does not close the
+    // The last round is current although its final file exists, because the file alone does not complete the
     // round.
     let sandbox = project();
     foreign(&sandbox, "2026-11-13-a", &at_discourse);
@@ -324,7 +323,7 @@ fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
     let sandbox = begun();
     sandbox.run(["advance", "--phase", "context"]).code(5);
     edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
-    // The file exists by now, but this alone is not a passed gate.
+    // The file exists now. But a gate has not passed just because a file exists.
     artifact(&sandbox, "discovered-standards.md", "S\n");
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(

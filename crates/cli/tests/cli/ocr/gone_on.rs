@@ -1,11 +1,12 @@
-//! The tool continues, closes or reopens a session after leftoff closed it, and its files say so.
+//! Tests of a tool that continues, closes or reopens a session after leftoff closed it.
 
 use super::*;
 use serde_json::json;
 
 const LATER: &str = "2026-11-14T10:30:00Z";
 
-/// Writes the tool's closing template, which has no workflow and no start of the round.
+/// Writes the template with which the tool closes a session. It contains no workflow, and no start of the
+/// round.
 fn closes(sandbox: &Sandbox, last: u32, number: &str, which: u32) {
     sandbox.at(LATER);
     foreign(
@@ -16,7 +17,7 @@ fn closes(sandbox: &Sandbox, last: u32, number: &str, which: u32) {
     );
 }
 
-/// Asserts that the session is shown as completed, and that commands leave its file closed.
+/// Expects that the session is shown as completed, and that commands leave its file closed.
 #[track_caller]
 fn is_closed(sandbox: &Sandbox, workflow: &str, ordinal: u32) {
     let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
@@ -116,7 +117,7 @@ fn one_that_we_closed_unfinished_and_the_tool_opens_further_on_has_claims_up_to_
         assert_eq!(statuses[..number - 1], vec!["completed"; number - 1], "{reached}");
         assert_eq!(statuses.iter().filter(|status| **status == "in_progress").count(), 1, "{statuses:?}");
         let gate = sandbox.run(["gate", "--json"]).code(5).json();
-        // Aggregation has no checks, so only the file calls it done.
+        // Aggregation has no checks, so it is done only according to the file.
         assert_eq!(gate["claimed"], json!(REVIEW[..number - 1]));
         sandbox.run(["note", "taken in"]).ok();
         edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
@@ -141,7 +142,7 @@ fn one_that_we_closed_unfinished_claims_nothing_while_it_is_closed() {
     }
 }
 
-/// The tool's own template for an active review, which names no workflow.
+/// The tool's template for an active review. It does not name the workflow.
 fn template(phase: &str, number: u32) -> Value {
     json!({ "session_id": ID, "status": "active", "current_phase": phase, "phase_number": number,
         "current_round": 1, "started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:30:00Z" })
@@ -195,7 +196,7 @@ fn one_that_is_known_stays_in_its_workflow_also_where_its_file_tells_none() {
         (&written["workflow_type"], &written["current_phase"]),
         (&"review".into(), &"synthesis".into())
     );
-    // The file itself names another phase.
+    // The file itself has another phase.
     edit(&sandbox, &json!({ "workflow_type": "map", "current_phase": "topology", "phase_number": 2 }));
     let view = sandbox.run(["note", "a map", "--json"]).ok().json();
     assert_eq!((&view["run"]["workflow"], phase(&view)), (&"map".into(), "topology"), "{view}");

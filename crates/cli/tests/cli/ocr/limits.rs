@@ -1,4 +1,4 @@
-//! Folders and files beyond the limits, and files of unexpected form.
+//! Tests of folders and files beyond the limits, and of files of unexpected kinds.
 
 use super::*;
 use serde_json::json;
@@ -9,10 +9,10 @@ fn at_reviews() -> Value {
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// More files than leftoff looks at.
+/// A number of files that is greater than leftoff reads.
 const TOO_MANY: usize = 10_050;
 
-/// Creates so many files that a reader in directory order comes to the state too late.
+/// Creates so many files that a reader that follows the order of the folder finds the state too late.
 fn fill(sandbox: &Sandbox, folder: &str) {
     let folder = sandbox.path(&format!("{FOLDER}/{folder}"));
     std::fs::create_dir_all(&folder).unwrap();

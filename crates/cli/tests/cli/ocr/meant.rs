@@ -1,5 +1,5 @@
-//! The intention behind a partial change of state.json, clocks, and unknown values, which are kept until what
-//! they describe changes, and then archived.
+//! Tests of what a partial change of state.json means, of clocks, and of unknown values. An unknown value
+//! stays until the thing that it describes changes; then it is archived.
 
 use super::*;
 use serde_json::json;
@@ -36,7 +36,7 @@ fn clock(sandbox: &Sandbox) -> String {
     shown.lines().nth(1).unwrap().split("    ").next().unwrap().to_owned()
 }
 
-/// Writes the state as the tool does when it starts a session: without a time.
+/// Writes the state as the tool does when it starts a session, without a time.
 fn beginning(sandbox: &Sandbox, fields: &Value, moment: &str) {
     sandbox.at(moment);
     let mut all = json!({ "session_id": ID, "status": "active", "phase_number": 1, "updated_at": moment });
@@ -250,7 +250,7 @@ fn a_round_in_which_somebody_writes_files_or_commands_is_not_stalled() {
     artifact_at(&sandbox, "rounds/round-1/reviews/design-1.md", "x", "2026-11-14T11:29:00Z");
     assert_eq!(status(), "active");
 
-    // Each phase took one minute: the next one takes longer than usual, but is not stalled because of that.
+    // Each phase took one minute. The next one takes longer than usual, but is not stalled yet.
     let sandbox = begun();
     sandbox.at("2026-11-14T10:01:00Z");
     artifact_at(&sandbox, "discovered-standards.md", "S\n", "2026-11-14T10:01:00Z");

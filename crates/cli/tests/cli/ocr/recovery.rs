@@ -1,5 +1,5 @@
-//! A damaged file becomes a session again, from one source after the other; `doctor` reports, `repair` fixes,
-//! and nothing is lost.
+//! Tests of restoring a session from a damaged file, from one source after the other. `doctor` reports,
+//! `repair` fixes, and nothing is lost.
 
 use super::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ fn damage(sandbox: &Sandbox) {
     sandbox.write(&format!("{FOLDER}/state.json"), "{\"session_id\": \"2026-11");
 }
 
-/// The findings of `doctor`, which must change nothing.
+/// The findings of `doctor`. Expects that it changes nothing.
 fn doctor(sandbox: &Sandbox, code: i32) -> Value {
     let before = everything(sandbox.folder());
     let found = sandbox.run(["doctor", "--json"]).code(code).json()["findings"].clone();
@@ -16,7 +16,7 @@ fn doctor(sandbox: &Sandbox, code: i32) -> Value {
     found
 }
 
-/// Repairs the session, and checks that nothing is lost, and that another repair changes nothing.
+/// Repairs the session. Expects that nothing is lost, and that another repair changes nothing.
 fn repaired(sandbox: &Sandbox) -> String {
     let before = everything(&sandbox.path(".ocr"));
     let said = sandbox.run(["repair"]).ok();
@@ -187,7 +187,7 @@ fn a_folder_that_holds_nothing_of_a_session_is_none() {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
-    // A backup is enough to recognise a session.
+    // A session is recognised if only the backup of its state exists.
     sandbox.write(".ocr/sessions/zz-kept/state.json.bak", &sandbox.read(&format!("{FOLDER}/state.json")));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");

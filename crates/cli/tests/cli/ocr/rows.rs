@@ -1,4 +1,4 @@
-//! Further rules of the format.
+//! Tests of further rules of the format.
 
 use super::{FOLDER, ID, NOW, artifact, foreign, project};
 use serde_json::json;
@@ -57,7 +57,7 @@ fn a_session_that_was_left_active_is_shown_for_ever_and_told_as_idle() {
     assert_eq!(sandbox.names(".ocr/sessions/2026-11-14-left"), ["state.json"], "and it is left as it is");
 }
 
-/// The tool's own reader shows nothing in this case.
+/// In this case, the tool's own reader shows nothing.
 #[test]
 fn a_session_without_a_state_hides_no_healthy_older_one() {
     let sandbox = project();
@@ -81,7 +81,7 @@ fn progress_goes_on_past_a_broken_link_among_the_sessions() {
     assert!(screen.stdout.starts_with("2026-11-10-healthy\n"), "{screen:?}");
 }
 
-/// The tool takes any folder among the sessions for one, and a folder whose name sorts higher hides the real
+/// The tool reads any folder in the place of sessions as a session. A folder with a later name hides the real
 /// sessions.
 #[test]
 fn a_folder_among_the_sessions_that_is_none_is_named() {
@@ -98,7 +98,7 @@ fn a_folder_among_the_sessions_that_is_none_is_named() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
 }
 
-/// Starting a review makes it the default session, as in any layout.
+/// In any layout, starting a session makes it the default one.
 #[test]
 fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
     let sandbox = project();
@@ -111,7 +111,7 @@ fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
 }
 
-/// A completion that was acknowledged stays completed, whatever happens to the file.
+/// A completed phase stays completed, whatever happens to the file.
 #[test]
 fn what_a_command_found_done_already_is_kept() {
     let sandbox = super::begun();

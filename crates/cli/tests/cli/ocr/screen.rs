@@ -1,4 +1,4 @@
-//! `progress --once` shows the tool's own screen.
+//! Tests of `progress --once`, which shows the tool's own view.
 
 use super::*;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "current_phase": phases[position], "phase_number": number, "started_at": NOW }),
             );
             let screen = screen(&sandbox, &["--session", ID]);
-            // A finished map has been presented; an active review has not.
+            // A finished map has been presented. An active review has not.
             let is_past = |at: usize| at < position || (number == phases.len() && kind == "map");
             let bar = format!("{}{} {percent} %", "█".repeat(*full), "░".repeat(24 - full));
             assert!(screen.contains(&bar), "{bar} is not in\n{screen}");
@@ -379,7 +379,7 @@ fn a_round_that_was_left_for_the_next_one_is_not_told_as_finished() {
     let first = history.split("Run 2 of review").next().unwrap();
     assert!(first.contains("Run 1 of review") && first.contains("ended unfinished"), "{history}");
     assert!(first.contains("7 Final Synthesis: not started"), "{history}");
-    // A missing file does not prevent the end of the session.
+    // A missing file does not prevent that the session is closed.
     edit(&sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
     sandbox.run(["note", "taken in", "--session", ID]).ok();
     assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["status"], "completed");
@@ -398,7 +398,7 @@ fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
     assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
 }
 
-/// The first line of a screen with this workflow, from the workflow's name on.
+/// The first line of a view that contains this workflow, beginning with its name.
 fn column<'a>(screen: &'a str, word: &str) -> &'a str {
     screen
         .lines()
@@ -406,7 +406,7 @@ fn column<'a>(screen: &'a str, word: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{screen}"))
 }
 
-/// The second of two columns, as percentage and phase.
+/// The second of two columns: its percentage and its phase.
 fn beside(screen: &str) -> (String, Option<String>) {
     let second = |line: &str| line.chars().skip(33).collect::<String>();
     let percent = second(screen.lines().nth(2).unwrap()).trim_matches(['█', '░', ' ']).to_owned();

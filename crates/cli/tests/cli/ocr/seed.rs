@@ -1,5 +1,5 @@
-//! Further rules of the format: rounds by folder, finished reviewers, durations, and a newer release of the
-//! tool.
+//! Tests of further rules of the format: rounds by folder, finished reviewers, durations, and a newer release
+//! of the tool.
 
 use super::*;
 use serde_json::json;
@@ -72,8 +72,8 @@ fn o5_a_round_and_a_run_of_a_map_have_their_folder_at_once() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The tool shows the highest folder's round at most: without its folder a later round would show the ticks
-/// of the one before it.
+/// The tool shows the round with the highest folder. Without a folder for a later round, it would show the
+/// ticks of the round before.
 #[test]
 fn o5_a_later_round_that_is_restored_announced_or_lost_gets_its_folder_from_the_next_command() {
     let sandbox = begun();
@@ -84,7 +84,7 @@ fn o5_a_later_round_that_is_restored_announced_or_lost_gets_its_folder_from_the_
     assert!(!second.exists());
     sandbox.run(["redo"]).ok();
     assert!(second.is_dir(), "restored");
-    // git keeps no empty folder.
+    // git does not keep empty folders.
     std::fs::remove_dir(&second).unwrap();
     sandbox.run(["status"]).ok();
     assert!(!second.exists(), "a question writes nothing");
@@ -203,7 +203,7 @@ fn o9_of_two_workflows_the_finished_one_keeps_its_time() {
     sandbox.at("2026-11-14T12:00:00Z");
     let shown = screen(&sandbox, &[]);
     assert!(shown.contains("Review  Round 1  2h 0m 0s") && shown.contains("Map  Run 1  20m 0s"), "{shown}");
-    // The tool closes the review with its template, which has no workflow and no start of the round.
+    // The tool closes the review with its template, which contains no workflow, and no start of the round.
     foreign(
         &sandbox,
         ID,
@@ -351,7 +351,7 @@ fn o13_a_later_round_takes_the_context_that_rounds_share() {
     assert_eq!((&state(&sandbox)["current_round"], &state(&sandbox)["phase_number"]), (&2.into(), &4.into()));
 }
 
-/// `active` means that a session is in progress and can be resumed, also after commands have adopted it.
+/// An active session is in progress and can be resumed, also after commands have adopted it.
 #[test]
 fn o1_an_active_session_can_be_resumed_before_and_after_it_was_adopted() {
     let sandbox = project();

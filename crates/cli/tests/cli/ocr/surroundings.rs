@@ -1,4 +1,4 @@
-//! Foreign files beside those of a session, and conclusions that must never be drawn from them.
+//! Tests of files of other programs next to those of a session. No wrong conclusion must be drawn from them.
 
 use super::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     let sandbox = begun();
     artifact(&sandbox, "discovered-standards.md", "S\n");
     sandbox.run(["advance"]).ok();
-    // An editor keeps a backup of its own: after two edits, the first one is in `.bak`.
+    // An editor makes a backup of its own: after two edits, `.bak` contains the first one.
     edit(&sandbox, &json!({ "current_phase": "analysis", "phase_number": 3 }));
     let first = sandbox.read(&format!("{FOLDER}/state.json"));
     std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json.bak"))).unwrap();
@@ -19,7 +19,8 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
 }
 
-/// A writer that has the file open writes to it after leftoff replaced it, so the edit is in the backup.
+/// A program that has the file open writes to it after leftoff has replaced it. The edit is then in the
+/// backup.
 #[test]
 fn what_is_written_late_into_our_own_backup_is_taken_in() {
     let sandbox = begun();

@@ -1,4 +1,4 @@
-//! A map whose tool entered requirements-mapping although the change came without requirements.
+//! Tests of a map whose tool entered requirements-mapping although there is no requirements.md.
 
 use crate::fresh;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! leftoff's own writes: state.json as the tool's reader expects it, and no file that the tool would count.
+//! Tests of leftoff's own writes: state.json has the form that the tool's reader expects, and no file is
+//! created that the tool would count.
 
 use super::*;
 use serde_json::json;
@@ -15,7 +16,7 @@ const REVIEW_FILES: [&str; 8] = [
     "",
 ];
 
-/// Completes every phase by `advance` alone. Returns the phases and numbers that were in the file.
+/// Completes every phase with `advance`. Returns the phases and numbers that were in the file.
 fn walked(sandbox: &Sandbox, files: &[&str]) -> Vec<(String, u64)> {
     let mut seen = Vec::new();
     for (minute, file) in files.iter().enumerate() {
@@ -396,8 +397,8 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
     sandbox.run(["redo"]).ok();
     assert_eq!(but_updated(state(&sandbox)), but_updated(with_map), "it is brought back");
 
-    // The start of a second map is undone in an active review: the number and the start time of the first map
-    // are restored.
+    // In an active review, the start of a second map is undone. The number and the start of the first map are
+    // restored.
     artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:12:00Z");
     sandbox.run(["run", "start", "review"]).ok();
     sandbox.run(["checkpoint", "-m", "one map"]).ok();
@@ -429,7 +430,7 @@ fn a_clock_that_steps_back_writes_no_time_before_another() {
     sandbox.run(["advance"]).ok();
     assert_eq!(state(&sandbox)["updated_at"], "2026-11-14T10:40:00Z");
     let time = |key: &str| state(&sandbox)[key].as_str().unwrap().to_owned();
-    // The first undo goes back to before the last change, the second to before the start.
+    // The first undo returns to the state before the last change, the second to the state before the start.
     for (moment, words) in [
         ("2026-11-14T10:20:00Z", &["skip", "--reason", "x"][..]),
         ("2026-11-14T08:00:00Z", &["run", "start", "map"]),

@@ -1,4 +1,4 @@
-//! Former defects as a user noticed them: names, idle time, errors, evidence, numbers.
+//! Tests for former defects, as users noticed them: names, inactivity, errors, evidence, numbers.
 
 use super::*;
 use testkit::Ran;
@@ -29,7 +29,7 @@ pub(super) fn described() -> Sandbox {
     sandbox
 }
 
-/// A project with a session in the first format, with other values.
+/// A project with a session in the first format, after a change to its values.
 fn old_with(change: impl FnOnce(&mut Value)) -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
@@ -104,8 +104,8 @@ fn p4_evidence_that_the_tool_recorded_is_held_against_the_gate() {
     assert!(brief.contains("coverage=65"), "{brief}");
 }
 
-/// The file calls a phase completed although its checkpoint failed, or the gate refuses its evidence: the
-/// brief says what was found, not only that the phase is unverified.
+/// The file says that a phase is completed, but its checkpoint failed, or the gate refuses its evidence. The
+/// brief shows what the gate found.
 #[test]
 fn p4_a_phase_that_failed_and_was_called_completed_is_shown_with_its_evidence() {
     for (checkpoint, said) in
@@ -167,7 +167,7 @@ fn p6_pauses_and_how_often_it_was_resumed_are_in_the_brief() {
     assert!(text.contains("Resumed once, paused 30 min in all."), "{text}");
 }
 
-/// Choosing an active session among several does not resume it, because nothing was paused.
+/// Choosing one of several active sessions does not resume it, because it was not paused.
 #[test]
 fn p6_an_active_session_that_is_chosen_was_not_resumed() {
     let sandbox = old_with(|_| ());
@@ -201,7 +201,7 @@ fn list_says_that_a_checkpoint_failed_in_any_spelling_of_the_word() {
     }
 }
 
-/// The tool's definitions alone show that the project uses the tool.
+/// The project has only definitions of the tool, and no sessions. These show that the project uses the tool.
 #[test]
 fn start_takes_a_workflow_that_only_the_tools_definitions_have() {
     let sandbox = fresh();
@@ -231,7 +231,7 @@ fn p8_the_beginning_of_an_id_may_be_digits_alone() {
     let seen = sandbox.run(["status", "--json", "--session", "78974205"]).ok().json();
     assert_eq!(seen["session_id"], "78974205-58a4-4d8c-9a57-0d5c3a1b7e90");
     sandbox.run(["note", "seen", "--session", "7897"]).ok();
-    // Digits that are a number in the list mean that number first.
+    // If a number is in the list, it means that session, even if an id begins with the same digits.
     let first = sandbox.run(["status", "--json", "--session", "1"]).ok().json();
     assert!(first["session_id"].is_string());
     sandbox.run(["status", "--session", "4205"]).code(3);
@@ -275,7 +275,7 @@ fn p9_what_nobody_knows_is_not_made_up() {
     assert!(resumed.stderr.contains("nowhere/log.txt"), "told, and it stops nobody: {}", resumed.stderr);
 }
 
-/// The files of a session in another worktree are not read for a list.
+/// A list does not read the files of sessions in other worktrees.
 #[test]
 fn p9_no_total_is_made_up_for_a_session_of_another_worktree() {
     let sandbox = old_with(|value| value["metadata"] = json!({}));
@@ -308,8 +308,7 @@ fn p9_a_definition_that_grew_is_nothing_for_the_doctor_and_a_specification_gives
     sandbox.run(["doctor"]).ok();
 }
 
-/// Nobody has adopted the session yet: a new conversation learns of it all the same, without a write to its
-/// file.
+/// No command has adopted the session. A new conversation still gets its brief, without a write to the file.
 #[test]
 fn p2_a_new_conversation_is_told_of_a_session_that_only_files_tell_of() {
     let sandbox = old_with(|_| ());

@@ -1,4 +1,4 @@
-//! Workflows defined in the tool's own files.
+//! Tests of workflows that are defined in the tool's own files.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
         refused.stderr
     );
     assert!(!sandbox.path("evaluated").exists());
-    // An existing session of the workflow continues, and the rule waits for a person.
+    // An existing session of the workflow continues, and a person must approve the rule.
     sandbox.at("2026-11-14T11:00:00Z");
     sandbox.write(OLD, &pretty(&old_file()));
     let held = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--session", ID]).code(5);
@@ -176,7 +176,7 @@ fn a_start_without_a_workflow_names_those_that_there_are_and_makes_no_phases_up(
         other.contains("the workflows are bad_v1, ship_v1; write your own: .praxis-os/workflows/NAME"),
         "{other}"
     );
-    // If the project has a native session, nothing says that a new one should be the tool's.
+    // The project also has a native session, so nothing shows that a new session should be the tool's.
     sandbox.run(["start", "--layout", "native"]).ok();
     let ours = sandbox.run(["start", "ship_v1"]).code(3).stderr;
     assert!(ours.contains("leftoff start ship_v1 --layout praxis"), "{ours}");
@@ -207,7 +207,7 @@ fn a_gate_that_allows_no_override_is_not_overridden() {
     let said = refused.code(4).stderr;
     assert!(said.contains("the gate of phase '1' cannot be overridden: workflow 'ship_v1'"), "{said}");
     sandbox.run(["advance", "--phase", "1", "--evidence", "tests=1", "--session", "t"]).ok();
-    // Without this key, a gate can be overridden.
+    // Without this key, a person can override the gate.
     sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
     sandbox.write(GATE, &gate.replace("allow_override: false", "allow_override: true"));
     sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "u", "--target", "x.md"]).ok();

@@ -1,4 +1,4 @@
-//! Edits, rollbacks and failures that were left behind, as `status`, `brief` and `verify` show them.
+//! Tests of edits, rollbacks and failures, as `status`, `brief` and `verify` show them.
 
 use super::audited::{describe, described};
 use super::*;
@@ -15,8 +15,7 @@ fn markdown(sandbox: &Sandbox) -> String {
     sandbox.run(["brief", "--format", "markdown"]).ok().stdout
 }
 
-/// A phase without a gate is done when a command says so; an edit of the file does not count as such a
-/// statement.
+/// A phase without a gate is done when a command completes it. An edit of the file only claims it.
 #[test]
 fn b2_a_phase_without_a_gate_that_an_edit_calls_done_is_claimed() {
     let sandbox = described();
@@ -40,7 +39,7 @@ fn b2_a_phase_without_a_gate_that_an_edit_calls_done_is_claimed() {
     assert!(!markdown(&sandbox).contains("Unverified"));
 }
 
-/// An edit that goes back keeps phases that commands completed before it.
+/// An edit goes back to an earlier phase. Phases before it that commands completed stay done.
 #[test]
 fn b2_a_phase_that_was_done_here_stays_done_when_an_edit_goes_back() {
     let sandbox = described();
@@ -96,7 +95,7 @@ fn left_in_phase_1(fields: &mut Value) {
 
 const MISSING: &str = "- coverage-enough: coverage=65, needs lambda x: x >= 80";
 
-/// The tool continued although a checkpoint had failed.
+/// The tool continued although a checkpoint failed.
 #[test]
 fn p4_a_failed_phase_that_was_left_is_marked_alone_and_keeps_its_checks() {
     let before = described();

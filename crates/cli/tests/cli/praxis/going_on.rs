@@ -1,4 +1,4 @@
-//! The phase at which a session continues, whatever its file says.
+//! Tests of the phase at which a session continues, whatever its file says.
 
 use super::*;
 
@@ -33,7 +33,8 @@ fn a_session_of_unknown_length_goes_on_to_a_next_phase_and_ends_only_by_being_cl
     sandbox.run(["close", "--session", ID]).ok();
     let closed = sandbox.run(["show", ID]).ok().stdout;
     assert!(!closed.contains("run start"), "its workflow is not known: {closed}");
-    // Sessions in this format end at the phase after the last one, which is not a problem.
+    // In this format, the current phase of a finished session is the one after the last. This is not a
+    // problem.
     sandbox.run(["doctor"]).ok();
     assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["lifecycle"]["state"], "completed");
 }

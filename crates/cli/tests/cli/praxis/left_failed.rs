@@ -1,4 +1,4 @@
-//! A phase whose gate failed according to the tool, and after which the tool continued with the next one.
+//! Tests of a phase whose gate failed, and after which the tool continued with the next phase.
 
 use super::audited::describe;
 use super::*;
@@ -45,8 +45,9 @@ fn such_a_phase_is_completed_by_its_number() {
     sandbox.run(["advance", "--phase", "2"]).ok();
 }
 
-/// The screen that the specification describes: a phase whose checkpoint failed, with all of its evidence,
-/// and the phase that the file calls current, with its time and the estimate. The definition may be missing.
+/// The view that the specification describes. It shows a phase whose checkpoint failed with all of its
+/// evidence, and the current phase of the file with its time and the estimate. The definition of the workflow
+/// may be missing.
 #[test]
 fn p4_a_failed_phase_is_told_with_its_evidence_and_the_times_of_the_current_one() {
     for defined in [true, false] {

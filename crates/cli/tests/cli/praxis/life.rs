@@ -1,4 +1,4 @@
-//! A session that is found, adopted, advanced, rolled back, paused, failed, retried and finished.
+//! Tests of a session that is found, adopted, advanced, rolled back, paused, failed, retried and finished.
 
 use super::*;
 
@@ -194,8 +194,8 @@ fn tasks_are_items_of_their_phase_and_no_second_list_is_needed() {
     assert!(listed.to_string().contains("Read the issue"), "{listed}");
 }
 
-/// With the original tool, agents left the workflow after phase 0. leftoff tells them their position whenever
-/// they return.
+/// With the original tool, agents left the workflow after phase 0. leftoff tells an agent the current phase
+/// whenever the agent returns.
 #[test]
 fn an_agent_that_comes_or_was_compacted_is_sent_on_to_the_phase_that_is_current() {
     let sandbox = started();
@@ -234,7 +234,7 @@ fn sessions_of_every_kind_stand_in_one_list() {
     ] {
         let mut lines = list.stdout.lines().filter(|line| line.contains(id));
         let line = lines.next().unwrap_or_else(|| panic!("{id} is not in\n{}", list.stdout));
-        // A mark precedes the line of the default session.
+        // The line of the default session begins with a star.
         let line = line.trim_start_matches("* ");
         assert_eq!(line.split_whitespace().nth(2), Some(layout), "{line}");
     }
@@ -242,7 +242,7 @@ fn sessions_of_every_kind_stand_in_one_list() {
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
-    // This also holds for sessions that leftoff has adopted.
+    // This holds for sessions that leftoff has adopted, too.
     for id in [ID, "more0"] {
         sandbox.run(["note", "remember", "--session", id]).ok();
     }
@@ -331,7 +331,7 @@ fn an_edit_is_of_when_the_file_was_changed() {
     assert_eq!(view(&sandbox)["updated_at"], "2026-11-14T11:30:00Z");
     sandbox.run(["note", "seen"]).ok();
     assert!(sandbox.run(["log", "--json"]).ok().stdout.contains("2026-11-14T11:30:00Z"));
-    // The time of an edit is never before the log's last event.
+    // The time of an edit is never before the last event in the log.
     edit(&sandbox, NEW, |value| value["metadata"]["theirs"] = json!(2));
     let edited = std::fs::File::options().write(true).open(sandbox.path(NEW)).unwrap();
     edited.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
@@ -357,7 +357,7 @@ fn what_would_make_the_file_one_that_is_not_read_is_refused_before_anything_is_w
 
 #[test]
 fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
-    // A session that nobody adopted.
+    // No command has adopted this session.
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
     let mut done = old_file();
@@ -366,7 +366,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     sandbox.write(OLD, &pretty(&done));
     let reopened = sandbox.run(["reopen"]).ok();
     assert!(reopened.stdout.starts_with(&format!("{ID} reopened")), "{}", reopened.stdout);
-    // A session of leftoff that its tool has finished since then.
+    // The tool has finished this session, which leftoff knows.
     let sandbox = started();
     let mut theirs = file(&sandbox, NEW);
     theirs["completed_phases"] = json!([0, 1, 2]);

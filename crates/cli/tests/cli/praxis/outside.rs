@@ -1,4 +1,4 @@
-//! Changes by others: edits, dropped keys, moves, damage.
+//! Tests of changes by others: edits, dropped keys, moves, damage.
 
 use super::*;
 
@@ -41,8 +41,7 @@ fn keys_that_the_tools_own_reader_drops_come_back() {
     assert_eq!(found["metadata"]["from_the_tool"], 1);
 }
 
-/// The original reader drops unknown keys when it saves a file, including foreign ones. That is not a
-/// deletion.
+/// The original tool drops unknown keys when it saves a file. leftoff must not read this as a deletion.
 #[test]
 fn a_paused_session_that_its_tool_saves_without_the_flags_stays_paused() {
     let sandbox = with_old();
@@ -131,7 +130,7 @@ fn a_session_of_the_second_shape_that_its_tool_moves_is_what_the_folder_says() {
     assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
 }
 
-/// Only `import` converts an old format to the newest.
+/// Only `import` converts an old format to the newest one.
 #[test]
 fn an_export_into_its_own_layout_keeps_the_shape_and_every_byte_that_did_not_change() {
     let sandbox = with_old();
