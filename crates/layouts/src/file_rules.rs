@@ -6,7 +6,7 @@ use model::lifecycle::Lifecycle;
 
 /// The maximum size of a file that is read, in bytes. A rule can set another maximum.
 pub const MOST_BYTES: u64 = 1024 * 1024;
-/// The maximum number of entries of one session, and of its state files.
+/// The maximum number of files and folders of one session that are read, and also of its state files.
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The rules for one session's files. Paths are relative to the session's home.

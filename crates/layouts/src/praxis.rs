@@ -115,8 +115,8 @@ impl Layout for Praxis {
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
         (is_place && !is_folder).then(|| Spot {
             id: id_of_name("praxis", stem),
-            // This path is virtual: a session of the second format moves between folders, but its identity
-            // stays.
+            // In the second format, a session's file moves between folders. This path stays, and identifies
+            // the session.
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
             workspace: format!(".praxis-os/workspace/{stem}"),

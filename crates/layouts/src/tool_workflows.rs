@@ -29,8 +29,8 @@ pub struct Asked<'a> {
 /// A layout's answer about a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Defined {
-    /// These files must be read before the answer is known. A file that does not exist must be recorded as
-    /// missing.
+    /// The answer depends on these files, which must be read first. A file that does not exist must be
+    /// recorded as missing.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),
     /// There is no workflow with this name.

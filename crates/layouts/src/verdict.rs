@@ -258,8 +258,8 @@ impl Judged<'_> {
         }
         let is_early = self.is_on_its_way();
         let base = if is_early { Base::Previous } else { Base::Written };
-        // This content was adopted before leftoff's write was decided, so it is not a new edit. The write
-        // will replace it.
+        // The previous content was adopted before leftoff's write was decided, so it is not a new edit. The
+        // write will replace it.
         if is_early && bytes == self.wrote.previous {
             return (FileState::Leftover, Base::Written);
         }

@@ -52,7 +52,7 @@ impl Looking {
         let watch = Watch::begin(&options);
         let mut looking = Self { options, session, watch, count: 0 };
         looking.show();
-        // This call makes the watch include the session's files.
+        // From this call on, the watch includes the session's files.
         looking.watch.changed();
         looking
     }

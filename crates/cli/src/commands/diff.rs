@@ -6,7 +6,7 @@ use crate::ui;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Show what changed in the session between two points in its history
+/// Show what changed in the session between two points
 ///
 /// A point is a version from `leftoff log` or the name of a checkpoint. The command compares the session, not files:
 /// use git for those.

@@ -197,7 +197,7 @@ enum Action {
 impl Action {
     fn intent(&self) -> Intent {
         match self {
-            // These are queries, which create nothing.
+            // Queries create nothing.
             Self::List { .. }
             | Self::Status { .. }
             | Self::Sessions { .. }

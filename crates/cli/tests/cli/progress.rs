@@ -1,4 +1,5 @@
-//! `progress`: whole frames with a fixed clock, and the live screen in a real terminal from tmux.
+//! Tests of `progress`: whole frames with a fixed clock, and the live screen in a real terminal, which tmux
+//! provides.
 
 mod frames;
 mod live;

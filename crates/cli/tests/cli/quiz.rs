@@ -1,6 +1,6 @@
-//! Twelve questions that a reader must be able to answer from the brief alone, for a dozen histories: from the
-//! brief as printed for agents and for people, as the hook gives it after a compaction, and over MCP. Each
-//! has at most 600 tokens.
+//! Twelve questions that a reader must be able to answer from the brief alone, for a dozen histories. The
+//! brief is read in four forms: as printed for agents, as printed for people, from the hook after a
+//! compaction, and over MCP. Each has at most 600 tokens.
 
 mod essay;
 mod finished;
@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 use std::process::Command;
 use testkit::Sandbox;
 
-/// The reader, who knows nothing else.
+/// The reader. It knows nothing but the brief.
 const READER: &str = "claude:a4326893-7dc8";
 
-/// The maximum length of a brief. A token counts as 3.2 bytes.
+/// The maximum length of a brief, in bytes. A token counts as 3.2 bytes.
 const MOST_BYTES: usize = 600 * 16 / 5;
 
-/// The facts that answer each question; empty if a history has no answer.
+/// The facts that answer each question. Empty if a history has no answer to it.
 struct Answers {
     goal: &'static [&'static str],
     done_with_what_proof: &'static [&'static str],
@@ -79,7 +79,7 @@ fn check(sandbox: &Sandbox, answers: &Answers) {
     answers.assert_in("hook", &after_compaction(sandbox));
 }
 
-/// Checks the brief in the forms for which a reader asks.
+/// Checks the brief in every form that a reader can request.
 #[track_caller]
 fn check_asked(sandbox: &Sandbox, answers: &Answers) {
     let brief = |format: &str| sandbox.run_as(READER, ["brief", "--format", format]).ok().stdout;
@@ -98,7 +98,7 @@ fn check_asked(sandbox: &Sandbox, answers: &Answers) {
     assert_commands_are_whole(&markdown);
 }
 
-/// Expects that commands in the brief are not cut, and that their paths are not abbreviated.
+/// Expects that commands in the brief are not cut, and that their paths are not shortened.
 #[track_caller]
 fn assert_commands_are_whole(markdown: &str) {
     for command in markdown.split('`').skip(1).step_by(2) {
@@ -180,12 +180,12 @@ impl History {
         self.git(&["commit", "-q", "-m", message]);
     }
 
-    /// Writes a file, dated by the history's clock.
+    /// Writes a file. Its modification time comes from the history's clock.
     fn file(&self, path: &str, text: &str) {
         crate::ocr::write_at(&self.sandbox, path, text, &self.now.borrow());
     }
 
-    /// Runs command lines as the reader, split at spaces; `~` stands for a space within a word.
+    /// Runs command lines as the reader. They are split at spaces; `~` stands for a space in a word.
     #[track_caller]
     fn run(&self, lines: &[&str]) {
         for line in lines {
@@ -194,13 +194,13 @@ impl History {
         }
     }
 
-    /// Runs a command whose gate does not pass.
+    /// Runs a command, and expects that its gate does not pass.
     #[track_caller]
     fn fails(&self, line: &str) {
         self.sandbox.run_as(READER, line.split(' ')).code(5);
     }
 
-    /// Adds notes of the kinds that a brief shows.
+    /// Adds notes of all kinds that a brief shows.
     #[track_caller]
     fn notes(&self, notes: &[(&str, &str)]) {
         for (kind, text) in notes {
@@ -209,7 +209,7 @@ impl History {
     }
 }
 
-/// A live agent of another kind, which lives until it is dropped.
+/// A live agent of another kind. It ends when this value is dropped.
 fn other_agent(sandbox: &Sandbox, id: &str) -> Agent {
     let mut agent = Agent::new(sandbox, "other");
     agent.hook(sandbox, id, "startup").ok();

@@ -1,9 +1,9 @@
-//! Text by callers is data wherever an agent reads it.
+//! Tests that text by callers is quoted as data wherever an agent reads it.
 
 use crate::with_gate;
 use testkit::Sandbox;
 
-/// The part of the brief with the next step, in which an instruction by others would do the most harm.
+/// The part of the brief with the next step. An instruction by somebody else would do the most harm there.
 fn next_section(sandbox: &Sandbox) -> String {
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     let rest = brief.split_once("## Next\n").expect("a section").1;

@@ -1,5 +1,5 @@
-//! An agent with a shell that cheats. Each cheat is refused, or visible in `verify`; cheats that are neither
-//! are listed as well, so that the table in docs/guides/trust.md claims no more than is true.
+//! Tests with an agent that has a shell and cheats. Each cheat is refused, or `verify` shows it. Cheats that
+//! are neither refused nor shown are listed, too, so that the table in docs/guides/trust.md is true.
 
 mod elsewhere;
 mod parents;
@@ -41,17 +41,17 @@ id = "test"
 /// The result of a cheat.
 #[derive(Debug)]
 enum Met {
-    /// Nothing changed; with the exit code of the command.
+    /// Nothing changed. The number is the exit code of the command.
     Refused(i32),
-    /// `verify` exits with 5 and prints this.
+    /// `verify` exits with code 5 and prints this.
     Visible(&'static str),
-    /// With these arguments, `verify` exits with 5 and prints this.
+    /// With these arguments, `verify` exits with code 5 and prints this.
     VisibleWith(&'static [&'static str], &'static str),
-    /// `verify` exits with 0.
+    /// `verify` exits with code 0.
     GetsThrough,
 }
 
-/// A row of the guide's table.
+/// A row in the table of the guide.
 struct Cheat {
     name: &'static str,
     play: fn() -> (Sandbox, Vec<Ran>),
@@ -62,7 +62,7 @@ fn agent(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     sandbox.run_as(CLAUDE, arguments)
 }
 
-/// Runs a command as the agent, on a terminal of its own.
+/// Runs a command as the agent, on a terminal that the agent opens.
 fn with_terminal(sandbox: &Sandbox, variable: (&str, &str), arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     command.env(variable.0, variable.1);
@@ -75,7 +75,7 @@ fn event(sandbox: &Sandbox, name: &str) -> String {
     crate::agent::event(sandbox, "a4326893", &fields)
 }
 
-/// Sends an event from the process of this test.
+/// Sends an event from the process of this test, as an agent would.
 fn hook(sandbox: &Sandbox, name: &str) {
     sandbox.run_with_input(&["hook", "claude"], &event(sandbox, name)).ok();
 }
@@ -101,7 +101,7 @@ fn row(name: &'static str, met: Met, play: fn() -> (Sandbox, Vec<Ran>)) -> Cheat
     Cheat { name, play, met }
 }
 
-/// The cheats, in the order of the guide's table.
+/// The cheats, in the order of the table in the guide.
 fn cheats() -> Vec<Cheat> {
     let own = [as_a_person(), at_the_gate(), in_files(), in_the_database()];
     let others = [parents::cheats(), running::cheats(), elsewhere::cheats(), told::cheats()];
@@ -174,7 +174,7 @@ fn as_a_person() -> Vec<Cheat> {
             refused(|sandbox| {
                 hook(sandbox, "SessionStart");
                 std::fs::write(sandbox.folder().join("event"), event(sandbox, "SessionStart")).unwrap();
-                // `script` is a process of its own between the agent and the hook.
+                // `script` is another process between the agent and the hook.
                 let inner = sandbox.command(["hook", "claude"]);
                 let line = format!(
                     "{} hook claude <{}",
@@ -190,7 +190,7 @@ fn as_a_person() -> Vec<Cheat> {
     ]
 }
 
-/// A repository of git, with a session in a phase whose gate asks git for a clean worktree.
+/// A git repository with a session in a phase whose gate requires a worktree without changes.
 fn with_clean_worktree_asked() -> Sandbox {
     let sandbox = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
     run_git(&sandbox, &["init", "-q", "-b", "main"]);
@@ -418,7 +418,7 @@ fn in_the_database() -> Vec<Cheat> {
     ]
 }
 
-/// Accepts a policy for this project, where somebody keeps what is trusted.
+/// Accepts a policy for this project, as a person who controls the list of what is trusted.
 fn accept_in(state: &Path, sandbox: &Sandbox, policy: &str) {
     let root = sandbox.project().as_os_str().as_encoded_bytes();
     let hash: String = Sha256::digest(root).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -426,7 +426,8 @@ fn accept_in(state: &Path, sandbox: &Sandbox, policy: &str) {
     std::fs::write(state.join(format!("leftoff/trust/policy-{hash}")), policy).unwrap();
 }
 
-/// Anna signed her approval of one text; the bundle contains another text, recorded after her signature.
+/// Anna signed her approval of one text. The bundle contains another text, which was recorded after her
+/// signature.
 fn with_another_text() -> (Sandbox, Vec<Ran>) {
     const AGREED: &str = ".leftoff/sessions/s/AGREED.md";
     let sandbox = started(
@@ -526,7 +527,7 @@ fn past_leftoff() -> Vec<Cheat> {
     ]
 }
 
-/// Cheats that change what applies, or who asks.
+/// Cheats that change the rules, or who seems to run a command.
 fn past_conditions() -> Vec<Cheat> {
     vec![
         row("says in a field that a phase does not apply", Met::GetsThrough, || {
@@ -585,7 +586,7 @@ fn every_cheat_is_refused_or_visible_or_said_to_get_through() {
     testkit::proof::proven("a cheating agent", &format!("{} cheats", all.len()), 0, &result);
 }
 
-/// Plays a cheat; returns what happened if it is not what the table says.
+/// Plays a cheat. Returns what happened if that differs from the table.
 fn not_met(cheat: &Cheat) -> Result<(), String> {
     let (sandbox, ran) = (cheat.play)();
     let wrong = |ran: &Ran| format!("{}: {} {} {}", cheat.name, ran.code, ran.stdout, ran.stderr);
@@ -623,7 +624,7 @@ fn a_head_that_was_written_down_catches_a_new_chain() {
     assert!(said.contains("does not contain the head"), "{said}");
 }
 
-/// Compares the cheats with the rows of the guide's table, in order.
+/// Compares the cheats with the rows of the table in the guide, in their order.
 #[test]
 fn the_guide_has_a_row_for_every_cheat() {
     let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/trust.md");

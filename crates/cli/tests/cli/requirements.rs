@@ -1,5 +1,5 @@
-//! `leftoff req` as people and agents use it, alone and concurrently, beside a program that follows the
-//! original's own protocol.
+//! Tests of `leftoff req` as people and agents use it, alone and at the same time as a program that follows
+//! the original's protocol.
 
 use crate::agent::Agent;
 use crate::{git, plain, unbroken};
@@ -30,7 +30,7 @@ fn state(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&fs::read_to_string(branch_file(sandbox)).unwrap()).unwrap()
 }
 
-/// Processes that live until they are dropped.
+/// Processes that end when this value is dropped.
 struct Living(Vec<Child>);
 
 impl Living {
@@ -276,8 +276,9 @@ fn behaviour_18_twenty_at_a_time_are_twenty() {
 const TOLD: &str = "LEFTOFF_TEST_SECOND_WRITER";
 const WRITES: usize = 40;
 
-/// Another program that writes the file, if its environment says so: it takes the original's lock, reads the
-/// file, adds an entry of its own, and replaces the file. Run as a test of its own, it does nothing.
+/// Another program that writes the file, if an environment variable says so. It takes the lock of the
+/// original program, reads the file, adds an entry, and replaces the file. Without that variable, this test
+/// does nothing.
 #[test]
 fn second_writer() {
     let Ok(told) = std::env::var(TOLD) else { return };
@@ -332,7 +333,7 @@ fn a_secret_is_not_kept_and_several_are_satisfied_together_or_not_at_all() {
     assert_eq!(log.matches("requirement_satisfied").count(), 2, "{log}");
 }
 
-/// Runs leftoff under the name of the original program, through a link.
+/// Runs leftoff through a link with the name of the original program.
 fn req(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let link = sandbox.folder().join("bin/req");
     let ours = sandbox.command(words);
@@ -371,7 +372,8 @@ fn r10_the_originals_own_words_satisfy_show_and_clear() {
     assert!(!sandbox.path(".git/requirements/sessions/bbbb2222.paused").exists());
 }
 
-/// The original's `--session` says who asks; what is cleared is cleared for everybody.
+/// In the original program, `--session` says who runs the command. A requirement is always cleared for
+/// everybody.
 #[test]
 fn r7_under_its_name_clear_clears_for_every_session_whoever_is_named() {
     let sandbox = with("requirements: {a: {enabled: true}}\n");
@@ -383,7 +385,8 @@ fn r7_under_its_name_clear_clears_for_every_session_whoever_is_named() {
     assert!(recorded.get("bbbb2222").is_none(), "{recorded}");
 }
 
-/// Otherwise an agent session that nobody has would be satisfied, and the one that is meant stays blocked.
+/// Otherwise a mistyped id would satisfy nobody's requirement, and the right agent session would stay
+/// blocked.
 #[test]
 fn r10_the_beginning_of_a_live_agent_sessions_id_means_that_one() {
     let sandbox = with(PLAN);
@@ -445,7 +448,7 @@ fn r10_under_its_name_answers_have_the_originals_words() {
         wrong.contains("Configuration validation failed") && wrong.contains("Fix .claude/requirements.yaml"),
         "{wrong}"
     );
-    // JSON has leftoff's form under either name.
+    // JSON has leftoff's form under both names.
     assert!(req(&sandbox, &["status", "--json", "-s", "bbbb2222"]).ok().json()["requirements"].is_array());
 }
 
@@ -502,7 +505,7 @@ fn r10_a_configuration_is_begun_changed_and_switched() {
     let local = sandbox.read(".claude/requirements.local.yaml");
     assert!(local.contains("enabled: true") && local.contains("approval_ttl: 60"), "{local}");
     assert_eq!(sandbox.read(".claude/requirements.yaml"), begun);
-    // A single requirement can be disabled and enabled by its name.
+    // A requirement can be disabled and enabled by its name.
     let is_on = || {
         let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
         let all = list["requirements"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! The checks of `resume` for a session that changed meanwhile.
+//! Tests of the checks that `resume` makes for a session that has changed.
 
 use crate::{essay_in_its_draft, statuses, workspace};
 
@@ -61,7 +61,8 @@ fn a_file_that_a_field_names_must_be_there() {
     sandbox.run(["resume", "t"]).ok();
 }
 
-/// Runs a line at a terminal provided by `script`. `None` without that program, so that nothing is tested.
+/// Runs a line on a terminal that `script` creates. `None` if this machine has no `script`; nothing is tested
+/// then.
 fn at_a_terminal(sandbox: &testkit::Sandbox, line: &str, answer: &str) -> Option<testkit::Ran> {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let script = format!("printf '{answer}\\n' | script -qec '{program} {line}' /dev/null");
@@ -94,7 +95,7 @@ fn a_person_says_how_to_go_on() {
         at_a_terminal(&sandbox, "resume", answer).unwrap().ok();
         let view = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!((&view["status"], statuses(&view)), (&"active".into(), phases.to_vec()));
-        // Going back archives the file's recorded content.
+        // Going back archives the recorded content of the file.
         assert_eq!(sandbox.path(&workspace("outline.v1.md")).exists(), answer == "b");
     }
 }

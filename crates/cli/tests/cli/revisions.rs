@@ -1,4 +1,4 @@
-//! Revising an earlier phase.
+//! Tests of revising an earlier phase.
 
 use crate::{essay_in_its_draft, statuses, workspace};
 use testkit::{Ran, Sandbox};
@@ -198,8 +198,8 @@ fn a_link_in_place_of_a_file_is_left_alone() {
     assert_eq!(std::fs::read_to_string(sandbox.folder().join("outside")).unwrap(), "outside\n");
 }
 
-/// The points at which a revision of four steps can be interrupted. Before the event is in the log, nothing
-/// has happened; after it, everything.
+/// The points at which a revision of four steps may be interrupted. Before its event is in the log, nothing
+/// has happened. After that, the whole revision has happened.
 const BEFORE: [&str; 3] = ["disk-journal-written", "disk-staged", "before-append"];
 const AFTER: [&str; 9] = [
     "after-append",

@@ -1,4 +1,4 @@
-//! Output fits into eighty columns and on one screen, and has no colours unless requested.
+//! Tests that output fits into eighty columns and on one screen, and has colours only on request.
 
 use crate::{git, try_build, with_gate};
 use testkit::{Ran, Sandbox};
@@ -26,7 +26,7 @@ fn crowded() -> Sandbox {
     sandbox
 }
 
-/// The lines of a text, without those that are a single command, which is never wrapped.
+/// The lines of a text, without lines that contain only a command. Commands are never wrapped.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with("leftoff "))
 }
@@ -165,7 +165,7 @@ fn a_quiet_command_says_what_it_did_and_not_what_comes_next() {
     assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note 2 recorded\n");
     assert_eq!(sandbox.run(["advance", "--phase", "plan", "-q"]).ok().stdout.lines().count(), 1);
     assert!(sandbox.run(["set", "k=v"]).ok().stdout.contains("\nNext: "));
-    // Output that was asked for is not a message, so -q does not suppress it.
+    // -q suppresses messages. Output that was requested is not a message.
     assert!(sandbox.run(["next", "-q"]).ok().stdout.contains("leftoff advance --phase implement"));
     assert!(sandbox.run(["status", "-q"]).ok().stdout.contains("Next: "));
 }

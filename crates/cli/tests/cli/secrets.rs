@@ -1,10 +1,10 @@
-//! Secrets are redacted before they are stored, and a secret that was missed can be purged.
+//! Tests that secrets are redacted before they are stored, and that a secret that was missed can be purged.
 
 use crate::git;
 use std::path::Path;
 use testkit::Sandbox;
 
-/// A token assembled from pieces, so that no scanner takes it for a real one.
+/// A token that is put together from pieces, so that no scanner takes it for a real one.
 fn github_token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -49,7 +49,7 @@ fn secrets_that_a_caller_hands_in_are_not_kept_and_it_is_said() {
     for secret in [&token[..20], "swordfish", "abcdef123", "k-12345"] {
         assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
     }
-    // Repeating the command with its key repeats the answer, because a hash of the token was stored.
+    // Repeating the command with its key gives the same answer, because a hash of the token was stored.
     assert_eq!(sandbox.run(["note", &format!("use {token}"), "--key", "k1"]).ok().stdout, noted.stdout);
     sandbox.run(["note", "something else", "--key", "k1"]).code(4);
 }

@@ -1,4 +1,5 @@
-//! `serve` with hostile and honest clients, whose requests are written by hand and sent over loopback.
+//! Tests of `serve` with hostile and honest clients. Their requests are written by hand and sent over
+//! loopback.
 
 mod browser;
 mod client;
@@ -147,7 +148,7 @@ fn only_a_server_that_a_person_started_approves() {
     );
 }
 
-/// The page shows the command once, and does not call a missing approval a failure.
+/// The page shows the command once. A missing approval is not shown as a failure.
 #[test]
 fn a_waiting_session_says_how_to_approve_and_who_acted_last() {
     let sandbox = waiting();

@@ -1,4 +1,4 @@
-//! A session from start to end.
+//! Tests of a session from its start to its end.
 
 use crate::git;
 
@@ -46,7 +46,7 @@ fn a_new_session_that_is_about_the_same_as_another_says_so() {
         );
         sandbox.run(["abandon"]).ok();
     }
-    // Two sessions named after the branch do not count as similar because of their name.
+    // Both sessions are named after the branch. That alone does not make them similar.
     sandbox.run(["start"]).ok();
     assert!(!sandbox.run(["start"]).ok().stderr.contains("similar"));
 }

@@ -1,4 +1,4 @@
-//! Completion in real shells.
+//! Tests of completion in real shells.
 
 use crate::git;
 use std::process::Command;
@@ -33,8 +33,8 @@ fn the_program_says_what_can_stand_next() {
     assert!(completed(&sandbox, &["nonsense", "x", ""]).is_empty());
 }
 
-/// Runs a script in a shell with `leftoff` in its PATH and its completion loaded from a file. Returns what
-/// the script printed.
+/// Runs a script in a shell that has `leftoff` in its PATH, and has loaded the completion from a file.
+/// Returns what the script printed.
 fn in_shell(shell: &str, sandbox: &Sandbox, script: &str) -> Option<String> {
     let there = Command::new(shell).arg("--version").output();
     if there.is_err() {

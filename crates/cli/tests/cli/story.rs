@@ -1,5 +1,5 @@
 //! One session in which everything goes wrong: a failed gate, a retry, a major revision with a crash, another
-//! agent, an undo. Somebody who was not there must be able to understand the result.
+//! agent, an undo. A reader of the result must be able to understand what happened.
 
 use crate::fresh;
 use testkit::Sandbox;
@@ -46,7 +46,7 @@ title = "Review"
 purpose = "Read the whole change as its next maintainer."
 "#;
 
-/// A session before the revision: planned, built at the second attempt, in review.
+/// A session before the revision. It was planned, was built in the second attempt, and is in review.
 fn built() -> Sandbox {
     let sandbox = fresh();
     sandbox.write(".leftoff/workflows/ship.toml", WORKFLOW);
@@ -69,7 +69,7 @@ fn built() -> Sandbox {
     sandbox
 }
 
-/// Crashes in the middle of the revision: the event is stored, and one of two files has been archived.
+/// A crash in the middle of the revision: the event is stored, and one of two files has been archived.
 fn revised(sandbox: &Sandbox) {
     sandbox.write(
         ".leftoff/sessions/login/PLAN.md",
@@ -88,7 +88,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     let sandbox = built();
     revised(&sandbox);
 
-    // The next day, another agent learns how far the work is, and the interrupted revision is completed.
+    // The next day, another agent is told how far the work is. The interrupted revision is completed.
     sandbox.at("2026-11-15T08:00:00Z");
     let brief = sandbox.run_as(CODEX, ["brief", "--format", "markdown"]).ok().stdout;
     for fact in
@@ -117,7 +117,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     reads_well(&sandbox);
 }
 
-/// Expects the whole history in order, with no event missing or repeated.
+/// Expects the whole history in its order, without a missing or repeated event.
 fn reads_well(sandbox: &Sandbox) {
     let log = sandbox.run(["log"]).ok().stdout;
     let mut rest = log.as_str();
@@ -151,7 +151,7 @@ fn reads_well(sandbox: &Sandbox) {
     for fact in ["Finished ", "coverage=91", "Rotate on a timer: simplest"] {
         assert!(brief.contains(fact), "{fact:?} is not in\n{brief}");
     }
-    // Prints the history if asked to: LEFTOFF_TEST_SHOW=1 cargo test -p leftoff --test cli story
+    // Prints the history on request: LEFTOFF_TEST_SHOW=1 cargo test -p leftoff --test cli story
     if std::env::var_os("LEFTOFF_TEST_SHOW").is_some() {
         let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
         let history = sandbox.run(["history"]).ok().stdout;

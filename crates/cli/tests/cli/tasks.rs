@@ -1,4 +1,4 @@
-//! Task lists of other tools become items; `start --from` does it in one step.
+//! Tests of importing other tools' task lists as items. `start --from` starts a session and imports a list.
 
 use crate::{fresh, git};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn start_from_a_list_makes_items_and_again_is_no_second_session() {
     assert_eq!(unchanged["already"], true, "{unchanged}");
     assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(sandbox.run(["doctor", "--json"]).ok().json()["findings"], json!([]));
-    // The whole import is one command, and one undo reverts it.
+    // The import is one command, so one undo reverts it.
     sandbox.run(["undo"]).ok();
     assert_eq!(items(&sandbox).len(), 3);
 }
@@ -92,7 +92,7 @@ fn what_is_no_list_is_refused_and_without_a_session_the_way_is_told() {
     );
 }
 
-/// Each item as `id title`, in order, followed by an `x` if it is done.
+/// Each item as `id title`, in order. An `x` follows if it is done.
 fn lines(sandbox: &Sandbox) -> Vec<String> {
     let line = |(id, status, _, title): (String, String, Value, String)| {
         format!("{id} {title}{}", if status == "completed" { " x" } else { "" })
@@ -107,8 +107,8 @@ fn a_renumbered_reordered_or_reworded_list_keeps_the_state_of_each_task() {
     sandbox.write("tasks.md", "- [ ] 1.1 Schema\n- [ ] 1.2 Endpoint\n- [ ] Write docs\n- [ ] Схема базы\n");
     sandbox.run(["import", "tasks.md"]).ok();
     sandbox.run(["item", "done", "task-1.2"]).ok();
-    // A new task between the others has the number of one that is done; the other tasks are reworded, or
-    // written differently.
+    // A new task has the number that a finished task had. The other tasks are reworded or spelled
+    // differently.
     sandbox.write(
         "tasks.md",
         "\u{feff}- [ ] 1.1 Schema\r\n- [ ] 1.2 Migration\r\n- [ ] 1.3 Endpoint\r\n- [ ] Схемы базы\r\n- [ ] Write the docs\r\n",
@@ -127,7 +127,8 @@ fn a_renumbered_reordered_or_reworded_list_keeps_the_state_of_each_task() {
             ]
         );
     }
-    // Finished work under another title is other work; a task that was removed from the list stays.
+    // Finished work with another title is other work. The item of a task that was removed from the list
+    // stays.
     sandbox.write("tasks.md", "- [ ] 1.1 Tables\n- [ ] 1.3 Telemetry\n- [ ] Write the docs\n");
     let answer = sandbox.run(["import", "tasks.md"]).ok();
     assert!(answer.stderr.contains("no longer in the list, and kept: task, task-1.2-2"), "{}", answer.stderr);

@@ -1,4 +1,4 @@
-//! Actions that only a person can do, and who counts as a person.
+//! Tests of what only a person can do, and of who counts as a person.
 
 use crate::gates::started;
 use crate::git;
@@ -8,11 +8,11 @@ use testkit::{Ran, Sandbox};
 
 const CLAUDE: &str = "claude:a4326893";
 
-/// A workflow of two phases, the first with a gate that never passes.
+/// A workflow of two phases. The first has a gate that never passes.
 const GATED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n\
                      [[phase]]\nid = \"build\"\n";
 
-/// Runs a command at a terminal, with this variable in the environment.
+/// Runs a command on a terminal, with this variable in the environment.
 fn at_terminal_with(sandbox: &Sandbox, (name, value): (&str, &str), arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     command.env(name, value);
@@ -77,8 +77,8 @@ fn t2_an_agent_at_a_terminal_is_no_person() {
         let said = refused(at_terminal_with(&sandbox, marker, &skip));
         assert!(said.contains("this runs under"), "{said}");
     }
-    // The process that sent a hook's event is an agent: commands of its children are the agent's, even at a
-    // terminal.
+    // The process that sent the event of a hook is an agent. Commands of its children are the agent's, even
+    // on a terminal.
     let event = serde_json::json!({ "session_id": "a4326893", "hook_event_name": "SessionStart",
         "source": "startup", "cwd": sandbox.project(), "transcript_path": "/dev/null" });
     sandbox.run_with_input(&["hook", "claude"], &event.to_string()).ok();
@@ -98,7 +98,7 @@ fn t3_a_weaker_policy_counts_only_when_a_person_accepted_it_here() {
     refused(at_terminal_with(&sandbox, ("CLAUDECODE", "1"), &["trust", "--policy", "--yes"]));
     sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
     sandbox.run_as(CLAUDE, ["approve", "agreed", "--by", "CEO"]).ok();
-    // The agent is recorded as the actor, whoever is named.
+    // The agent is recorded as the author, whatever name it gives.
     let gate = sandbox.run(["gate", "--json"]).json();
     let found = gate["checks"][0]["found"].as_str().unwrap();
     assert!(found.contains("approved by claude a4326893 (CEO)"), "{found}");
@@ -140,7 +140,7 @@ fn t5_automation_runs_commands_that_are_trusted_by_their_hash() {
         command.env("LEFTOFF_TRUST", &hash).envs(variables.iter().copied());
         Ran::from(command.output().unwrap())
     };
-    // An agent cannot make a definition trusted by naming its hash.
+    // An agent cannot make a definition trusted by giving its hash.
     with_hash(&[("LEFTOFF_AGENT_SESSION", CLAUDE)]).code(5);
     with_hash(&[("CLAUDECODE", "1")]).code(5);
     let view = with_hash(&[]).ok().json();
@@ -161,7 +161,7 @@ fn t3_only_the_signers_that_were_shown_are_accepted() {
     let mut said = BufReader::new(asking.stdout.take().unwrap()).lines();
     let shown = said.find_map(|line| line.ok().filter(|line| line.contains("may sign: anna"))).unwrap();
     assert!(!shown.contains("eve"), "{shown}");
-    // Another program changes the file while the person reads.
+    // Another program changes the file while the person reads the commands.
     sandbox.write(".leftoff/allowed_signers", "eve@example.org ssh-ed25519 AAAA\n");
     asking.stdin.take().unwrap().write_all(b"y\n").unwrap();
     said.for_each(drop);
@@ -181,7 +181,7 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
         ".leftoff/workflows/w.toml",
         "name = \"w\"\n[[phase]]\nid = \"plan\"\n[[phase]]\nid = \"check\"\n[[phase]]\nid = \"build\"\n",
     );
-    // Weakening the definition's file changes nothing for a session in progress.
+    // A session in progress does not change if checks are removed from the definition's file.
     sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).code(5);
     refused(sandbox.run_as(CLAUDE, ["workflow", "update"]));
     let moved = sandbox.run_as_person(["workflow", "update", "--yes"]).ok();
@@ -193,12 +193,12 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
     assert!(sandbox.run(["log"]).ok().stdout.contains("now follows w v1"));
     let again = sandbox.run_as_person(["workflow", "update", "--yes", "--json"]).ok().json();
     assert_eq!(again["already"], true);
-    // The new definition must contain the session's current phase.
+    // The new definition must contain the current phase of the session.
     sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"build\"\n");
     sandbox.run_as_person(["workflow", "update", "--yes"]).code(3);
 }
 
-/// The actor of a session's last event.
+/// The author of a session's last event.
 fn last_actor(sandbox: &Sandbox) -> serde_json::Value {
     let log = sandbox.run(["log", "--json"]).ok().json();
     log["events"].as_array().unwrap().last().unwrap()["actor"].clone()

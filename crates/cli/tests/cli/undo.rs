@@ -1,4 +1,4 @@
-//! Undo, comparisons, and history.
+//! Tests of undo, comparisons, and history.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn undo_does_not_make_a_second_session_active() {
     assert_eq!(refused.error()["kind"], "active_already");
     let version = sandbox.run(["show", "first", "--json"]).ok().json()["version"].clone();
     assert_eq!(version, json!(first["version"].as_u64().unwrap() + 1));
-    // The session can be restored once the other one is paused.
+    // The session can be restored after the other session was paused.
     sandbox.run(["pause", "--session", "second"]).ok();
     let undone = sandbox.run(["undo", "--session", "first", "--json"]).ok().json();
     assert_eq!(undone["status"], "active");
@@ -149,7 +149,7 @@ fn history_groups_a_life_by_runs_attempts_pauses_and_people() {
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--title", "Log-in"]).ok();
     sandbox.at("2026-11-14T10:30:00Z").run(["pause", "--reason", "lunch", "--context", "half a test"]).ok();
     sandbox.at("2026-11-14T11:30:00Z").run_as("claude:a4326893", ["resume"]).ok();
-    // Another child of the same parent process is not the agent.
+    // Another child process of the same parent is not the agent.
     sandbox.at("2026-11-14T12:00:00Z").run(["advance", "--phase", "plan"]).ok();
     let history = sandbox.run(["history", "--json"]).ok().json();
     assert_eq!(history["runs"][0]["phases"][0]["duration_seconds"], 3600);

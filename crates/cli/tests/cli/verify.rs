@@ -1,4 +1,4 @@
-//! `leftoff verify` says when a session's work is proven.
+//! Tests of `leftoff verify`, which says whether a session's work is proven.
 
 use crate::gates::started;
 use crate::git;
@@ -8,7 +8,7 @@ use testkit::{Ran, Sandbox};
 
 const CLAUDE: &str = "claude:a4326893";
 
-/// A workflow with a file, then a person's approval, then a phase without a gate.
+/// A workflow of three phases: one requires a file, one an approval by a person, and the last has no gate.
 const PROVEN: &str = r#"
 [[phase]]
 id = "plan"
@@ -28,7 +28,7 @@ id = "ship"
 
 const PLAN: &str = ".leftoff/sessions/s/PLAN.md";
 
-/// A session in which all phases of `PROVEN` are over, the second one by a person's approval.
+/// A session in which all phases of `PROVEN` are over. A person approved the second phase.
 pub(crate) fn proven() -> Sandbox {
     let sandbox = started(PROVEN);
     sandbox.write(PLAN, "the plan\n");
@@ -43,12 +43,12 @@ pub(crate) fn verified(sandbox: &Sandbox, more: &[&str]) -> Ran {
     sandbox.run([&["verify", "--json"], more].concat())
 }
 
-/// The only session in a report.
+/// The only session in a report of `verify`.
 pub(crate) fn report(ran: &Ran) -> Value {
     ran.json()["sessions"][0].clone()
 }
 
-/// Why a session is not proven, in the words of `verify`.
+/// The reasons why a session is not proven, in the words of `verify`.
 #[track_caller]
 pub(crate) fn unproven(sandbox: &Sandbox, more: &[&str]) -> String {
     let ran = verified(sandbox, more).code(5);
@@ -65,7 +65,7 @@ pub(crate) fn database(sandbox: &Sandbox) -> Connection {
     Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap()
 }
 
-/// Changes rows of the database without the program.
+/// Changes rows of the database without leftoff.
 pub(crate) fn tamper(sandbox: &Sandbox, sql: &str) {
     assert!(database(sandbox).execute(sql, []).unwrap() > 0, "nothing was changed by {sql}");
 }
@@ -254,8 +254,8 @@ fn markdown_tells_a_reviewer_everything_and_no_typed_text_passes_for_ours() {
     }
 }
 
-/// Creates a key of this name in the sandbox's folder. Returns its path, and its line for the allowed
-/// signers.
+/// Creates a key with this name in the sandbox's folder. Returns its path, and its line for the file of
+/// allowed signers.
 pub(crate) fn key(sandbox: &Sandbox, name: &str) -> (String, String) {
     let path = sandbox.folder().join(name);
     let made = std::process::Command::new("ssh-keygen")
@@ -267,7 +267,7 @@ pub(crate) fn key(sandbox: &Sandbox, name: &str) -> (String, String) {
     (path.display().to_string(), format!("{name}@example.org {public}"))
 }
 
-/// Approves as a person who signs with this key does.
+/// Approves as a person who signs with this key.
 pub(crate) fn approve_signed(sandbox: &Sandbox, key: &str, more: &[&str]) -> Ran {
     let mut command = sandbox.command([&["approve", "agreed"], more].concat());
     command.env("LEFTOFF_SIGNING_KEY", key);
@@ -290,10 +290,10 @@ fn a_policy_of_signed_asks_for_a_key_that_was_accepted_here() {
     sandbox.run_as_person(["approve", "agreed"]).code(4);
     let said = approve_signed(&sandbox, &eve, &[]).code(4).stderr;
     assert!(said.contains("your key is not among the allowed signers"), "{said}");
-    // Adding a key to the file has no effect before a person accepts it.
+    // Adding a key to the file has no effect until a person accepts the file.
     sandbox.write(".leftoff/allowed_signers", &format!("{line}{of_eve}"));
     approve_signed(&sandbox, &eve, &[]).code(4);
-    // Removing the rule has no effect, either.
+    // Removing the rule has no effect until a person accepts that, either.
     sandbox.write(".leftoff/config.toml", "");
     sandbox.run_as_person(["approve", "agreed"]).code(4);
     approve_signed(&sandbox, &anna, &[]).ok();
@@ -310,7 +310,7 @@ fn an_unsigned_approval_is_a_claim_where_signatures_are_asked_for() {
     assert_eq!(unproven(&sandbox, &[]), "not proven: phase agree is claimed");
 }
 
-/// A session in which all phases of `PROVEN` are over, the second one by an approval that anna signed.
+/// A session in which all phases of `PROVEN` are over. Anna signed the approval of the second phase.
 pub(crate) fn signed_work() -> Sandbox {
     let sandbox = started(PROVEN);
     let (anna, line) = key(&sandbox, "anna");
@@ -343,8 +343,8 @@ fn a_signature_vouches_for_a_bundle_up_to_where_it_was_given() {
     };
     automation(&path, None).ok();
     automation(&path, Some(CLAUDE)).code(5);
-    // An event before the signature cannot be replaced: the history would not contain the head that was
-    // signed.
+    // An event before the signature cannot be replaced, because the history would then not contain the head
+    // that was signed.
     let forged = crate::bundles::forged(&path, |line| {
         if line["event"]["kind"] == "artifact_recorded" {
             let body = line["event"]["body"].as_str().unwrap().replace("\"size\":9", "\"size\":8");

@@ -1,4 +1,4 @@
-//! The actor that is recorded for changes over MCP.
+//! Tests of the author that is recorded for changes over MCP.
 
 use crate::client::{Client, Era};
 use crate::project;

@@ -1,4 +1,4 @@
-//! A client over pipes, of either version of the protocol. It waits for answers, and never for time to pass.
+//! A client over pipes, for either version of the protocol. It waits for answers, and never for a fixed time.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use testkit::Sandbox;
 
-/// How long a client waits; no answer takes this long, even on a busy machine.
+/// The maximum time that a client waits. Even on a busy machine, no answer takes so long.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub struct Client {
     pub child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Answers and notifications that arrived while the client waited for another one.
+    /// Answers and notifications that arrived while the client was waiting for another answer.
     waiting: Vec<Value>,
     era: Era,
     last_id: u64,
@@ -64,7 +64,7 @@ impl Client {
         client
     }
 
-    /// Sends one line unchanged.
+    /// Sends one line as it is.
     pub fn raw(&mut self, line: &[u8]) {
         let input = self.input.as_mut().expect("still open");
         input.write_all(line).expect("the server reads");
@@ -76,7 +76,7 @@ impl Client {
         self.raw(message.to_string().as_bytes());
     }
 
-    /// Sends a request without waiting for its answer; returns the request's id.
+    /// Sends a request without waiting for its answer. Returns the id of the request.
     pub fn ask(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if self.era == Era::Stateless {
@@ -129,7 +129,7 @@ impl Client {
         self.wait_for(|message| message["method"] == method)
     }
 
-    /// The next message that does not answer a request, which is about unreadable input.
+    /// The next message that is not the answer to a request. Such a message is about unreadable input.
     pub fn answer_to_nobody(&mut self) -> Value {
         self.wait_for(|message| {
             message.get("id").is_none_or(Value::is_null) && message.get("error").is_some()
@@ -151,7 +151,7 @@ impl Client {
         }
     }
 
-    /// Closes the input; returns all further messages, and the exit code.
+    /// Closes the input. Returns all further messages, and the exit code.
     pub fn close(mut self) -> (Vec<Value>, i32) {
         drop(self.input.take());
         let mut rest = std::mem::take(&mut self.waiting);

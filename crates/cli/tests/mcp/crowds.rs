@@ -1,4 +1,5 @@
-//! Many calls at once, several servers on one store, a killed server: no change is lost or made twice.
+//! Tests of many calls at once, of several servers with one store, and of a killed server. No change is lost
+//! or made twice.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -72,7 +73,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
                 (client.ask("tools/call", json!({"name": "note", "arguments": arguments})), text)
             })
             .collect();
-        // Some of the calls are answered, some are running, and some have not started.
+        // Some of the calls have been answered, some are running, and some have not started yet.
         for (id, text) in ids.iter().take(5 * round) {
             assert_eq!(client.answer_to(&json!(id))["result"]["isError"], false);
             acknowledged.insert(text.clone());
@@ -84,7 +85,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
     let different: BTreeSet<String> = kept.iter().cloned().collect();
     assert_eq!(kept.len(), different.len(), "nothing twice");
     assert!(acknowledged.is_subset(&different), "lost: {:?}", acknowledged.difference(&different));
-    // The calls are repeated with the same keys: stored changes stay, and lost ones are made.
+    // The calls are repeated with the same keys. Changes that were stored stay, and lost ones are made now.
     let mut client = Client::start(&sandbox, Era::Stateless);
     for round in 0..6 {
         for number in 0..30 {
@@ -120,7 +121,7 @@ fn a_check_that_takes_long_holds_up_nobody_and_says_that_it_runs() {
     assert_eq!(answer["result"]["structuredContent"]["outcome"], "done", "{answer}");
 }
 
-/// Makes the definition's command trusted by a person, at a terminal provided by `script`.
+/// Makes a person trust the definition's command, on a terminal that `script` creates.
 fn trust_slow(sandbox: &Sandbox) {
     let typed = format!("{} trust slow --yes", env!("CARGO_BIN_EXE_leftoff"));
     let mut command = std::process::Command::new("script");

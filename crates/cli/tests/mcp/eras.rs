@@ -1,4 +1,4 @@
-//! Both versions of the protocol: the server's identity, its lists, and their size.
+//! Tests of both versions of the protocol: the server's identity, its lists, and their size.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -10,7 +10,7 @@ const LONGEST_LIST: usize = 8 * 1024;
 fn a_client_with_a_handshake_is_told_who_this_is_and_how_to_use_it() {
     let sandbox = project();
     let mut client = Client::start_as(&sandbox, Era::Stateless, &[]);
-    // The first message of this connection is the handshake itself.
+    // The first message on this connection is the handshake.
     let answer = {
         let params = crate::client::handshake();
         client.say(&json!({"jsonrpc": "2.0", "id": "h", "method": "initialize", "params": params}));

@@ -1,4 +1,4 @@
-//! Any input gets a proper error, and the next request is answered as usual.
+//! Tests of invalid input. Any input gets a proper error, and the next request is answered as usual.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;

@@ -1,4 +1,4 @@
-//! MCP over HTTP: both versions of the protocol, and access control.
+//! Tests of MCP over HTTP, with both versions of the protocol, and of access control.
 
 use crate::client::{handshake, meta};
 use crate::project;
@@ -15,7 +15,7 @@ fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// The headers of a stateless call of a tool.
+/// The headers for a call of a tool without an earlier handshake.
 fn named(tool: &str) -> [(&'static str, &str); 3] {
     [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)]
 }

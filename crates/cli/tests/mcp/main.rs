@@ -1,5 +1,5 @@
-//! The server as clients see it: real processes that speak JSON-RPC, in both versions of the protocol, over
-//! pipes and HTTP.
+//! Tests of the server as clients see it. Real processes speak JSON-RPC, in both versions of the protocol,
+//! over pipes and HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 #![allow(clippy::needless_pass_by_value, reason = "a test reads better with the value in its place")]
 

@@ -1,4 +1,5 @@
-//! Resources are listed and read, and their changes notified, in each version of the protocol.
+//! Tests of listing and reading resources, and of notifications about their changes, in each version of the
+//! protocol.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -105,7 +106,7 @@ fn with_a_handshake_changes_are_told_to_whoever_subscribed() {
     assert!(answer["result"].is_object(), "{answer}");
     let answer = client.request("resources/subscribe", json!({"uri": "file:///x"}));
     assert!(answer["error"].is_object(), "{answer}");
-    // The watch starts with the subscription; the writer is another process.
+    // The server watches for changes from the subscription on. Another process makes the change.
     let mut told = None;
     for _ in 0..3 {
         sandbox.run(["note", "something happened"]).ok();
@@ -141,7 +142,7 @@ fn a_stateless_client_listens_to_a_stream_of_its_own() {
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], json!(id), "{told}");
     sandbox.run(["start", "--parallel"]).ok();
     client.notification("notifications/resources/list_changed");
-    // Other requests are answered meanwhile, and the end of the input ends the stream.
+    // The server answers other requests while the stream is open. When the input ends, the stream ends, too.
     client.done("status", json!({}));
     assert_eq!(client.close().1, 0);
 }

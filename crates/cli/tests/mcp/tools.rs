@@ -1,4 +1,4 @@
-//! Every tool: its effect, its errors, and whether its answers match its schema.
+//! Tests of every tool: its effect, its errors, and that its answers match its schema.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -200,7 +200,7 @@ fn a_call_repeated_with_its_key_counts_once() {
     let mut client = Client::start(&sandbox, Era::Handshake);
     let first = client.done("start", json!({"goal": "x", "key": "k1"}));
     drop(client);
-    // The answer was lost with the server; the call is repeated with another server.
+    // The answer was lost with the server. The call is repeated with another server.
     let mut client = Client::start(&sandbox, Era::Stateless);
     assert_eq!(client.done("start", json!({"goal": "x", "key": "k1"}))["session_id"], first["session_id"]);
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! An HTTP server and a client that writes every byte of its requests itself.
+//! An HTTP server, and a client that writes every byte of its requests itself.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,7 +26,8 @@ impl WebServer {
         Self { child, address }
     }
 
-    /// Sends a request with these headers besides the common ones; a Host among them replaces the usual one.
+    /// Sends a request with these headers in addition to the common ones. A Host in them replaces the usual
+    /// one.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut stream = self.open(method, path, headers, body);
         let mut answer = Vec::new();
@@ -34,7 +35,7 @@ impl WebServer {
         Reply::parse(&String::from_utf8_lossy(&answer))
     }
 
-    /// Sends a request like `send`, but the answer can be read as it arrives.
+    /// Sends a request like `send`. The answer can be read while it arrives.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let port = self.address.port();
         let mut head =
@@ -62,7 +63,7 @@ impl WebServer {
         self.send("POST", "/mcp", headers, &body.to_string())
     }
 
-    /// The server's complete stdout, once the server has ended.
+    /// Everything that the server printed on stdout, after it ended.
     pub fn end(mut self) -> String {
         self.child.kill().expect("killed");
         let mut output = String::new();

@@ -12,7 +12,7 @@ pub const AGENT: &str = "claude:aaaa0000-walker";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
     Done,
-    /// The command was wrong usage, for example because of a placeholder.
+    /// The command was used wrongly, for example because it contains a placeholder.
     Refused,
     GateFailed,
     NeedsAPerson,
@@ -54,7 +54,7 @@ impl Door for CommandLine {
     }
 }
 
-/// An agent that calls one MCP server during the whole walk.
+/// An agent that uses one MCP server until the end of the walk.
 pub struct Server(RefCell<Pipes>);
 
 struct Pipes {
@@ -147,7 +147,7 @@ impl Door for Server {
     }
 }
 
-/// The call of a tool that does the same as a printed command.
+/// The call of a tool that has the same effect as a printed command.
 fn call_of(line: &str) -> Option<(&'static str, Value)> {
     let words = words_of(line);
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();

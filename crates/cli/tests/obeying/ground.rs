@@ -1,4 +1,4 @@
-//! A project for a walk: how a session of each kind is started, how its work is done, and how others may
+//! The project for a walk: how a session of each kind is started, how its work is done, and how others may
 //! disturb it.
 
 use crate::agent::Agent;
@@ -23,7 +23,7 @@ const fn of(layout: &'static str, workflow: &'static str) -> Kind {
     Kind { workflow, layout: Some(layout), definition: None }
 }
 
-/// A workflow with a gate whose command nobody has trusted yet.
+/// A workflow with a gate. Nobody has trusted the gate's command yet.
 const ROLLOUT: &str = r#"
 name = "rollout"
 version = "1"
@@ -57,7 +57,7 @@ pub const KINDS: &[Kind] = &[
     Kind { workflow: "rollout", layout: None, definition: Some(ROLLOUT) },
 ];
 
-/// A paused session with a blocker of its own, which no step of a walk should change.
+/// A paused session with a blocker. No step of a walk should change this session.
 const OLDER: &str = "older-idea";
 
 /// Values with which the gates of these workflows pass.
@@ -69,12 +69,12 @@ pub struct Ground {
     is_essay: bool,
     is_review: bool,
     layout: Option<&'static str>,
-    /// Files that the walker wrote, which must survive byte for byte.
+    /// Files that the agent of the walk wrote. They must stay the same, byte for byte.
     files: RefCell<BTreeMap<PathBuf, String>>,
     minute: RefCell<u32>,
     written: RefCell<u32>,
-    /// The walker's own process, which sends the hooks' events. It is not the test's process, which would
-    /// then count as an agent even for a person's steps.
+    /// The process of the walk's agent, which sends the events of hooks. If the test's own process sent them,
+    /// even the commands of a person in this test would be an agent's.
     agent: RefCell<Agent>,
 }
 
@@ -128,7 +128,7 @@ impl Ground {
         self.sandbox.run(["show", OLDER, "--json"]).ok().json()["version"].as_u64().unwrap()
     }
 
-    /// The reviewers without a review in a round whose reviews the state calls complete.
+    /// The reviewers without a review, in a round whose reviews are complete according to the state.
     pub fn missing_reviews(&self, view: &Value) -> Vec<String> {
         let phases = view["phases"].as_array().unwrap();
         let reviews = phases.iter().find(|phase| phase["id"] == "reviews").filter(|_| self.is_review);
@@ -141,7 +141,7 @@ impl Ground {
         paths.filter(|path| !self.sandbox.path(path).exists()).collect()
     }
 
-    /// Adds a reviewer, as in every round, and a review by somebody who is not a reviewer.
+    /// Adds a reviewer, as every round has one, and a review by somebody who is not a reviewer.
     pub fn invite_reviewer(&self) {
         if self.is_review {
             self.as_agent(&["item", "add", "Security", "--id", "security-1", "--phase", "reviews"]);
@@ -151,7 +151,7 @@ impl Ground {
         }
     }
 
-    /// Starts another round of a finished review. Returns true if this workflow has rounds.
+    /// Starts another round of a finished review. Returns true if the workflow has rounds.
     pub fn another_round(&self) -> bool {
         self.is_review && self.as_agent(&["run", "start", "review"]).code == 0
     }
@@ -177,7 +177,7 @@ impl Ground {
         }
     }
 
-    /// Does the work of a phase: writes its files, and gives the input of its author.
+    /// Does the work of a phase: writes its files, and gives what its author must give.
     pub fn work(&self, phase: &str) {
         let view = self.view();
         let phases = view["phases"].as_array().unwrap();
@@ -200,7 +200,7 @@ impl Ground {
         self.files.borrow_mut().insert(self.sandbox.path(path), text);
     }
 
-    /// Gives the input of an essay's author.
+    /// Gives what the author of an essay must give.
     fn author(&self, phase: &str) {
         let said = match phase {
             "thesis_development" => &["set claim_type=argument"][..],
@@ -227,7 +227,7 @@ impl Ground {
     pub fn filled(command: &str) -> String {
         let mut words = Vec::new();
         for word in testkit::words_of(command) {
-            // The words of an item or a note.
+            // These placeholders stand for the words of an item or a note.
             if word.starts_with('<') {
                 words.push("text".to_owned());
                 continue;
@@ -249,7 +249,7 @@ impl Ground {
         words.join(" ")
     }
 
-    /// Changes the session's position in its own file, as another program does.
+    /// Changes the position of the session in its own file, as another program does.
     pub fn edit(&self, ahead: bool) {
         let step = |number: i64| if ahead { number + 1 } else { (number - 1).max(0) };
         match self.layout {
@@ -284,7 +284,7 @@ impl Ground {
         }
     }
 
-    /// Changes the stage in an essay's own state file.
+    /// Changes the stage in the state file of an essay.
     fn edit_essay(&self, step: impl Fn(i64) -> i64) {
         const STAGES: [&str; 4] =
             ["thesis_development", "essay_structuring", "argument_development", "paragraph_writing"];
@@ -305,7 +305,7 @@ impl Ground {
         std::fs::write(&path, text).unwrap();
     }
 
-    /// Calls the session finished in its own file, as another program does.
+    /// Marks the session as finished in its own file, as another program does.
     pub fn close_in_file(&self) {
         match self.layout {
             Some("ocr") => self.edit_json(".ocr/sessions", "state.json", |state| {
@@ -328,14 +328,14 @@ impl Ground {
         }
     }
 
-    /// Deletes the session's own file, as another program does.
+    /// Deletes the session's own file, as another program might.
     pub fn lose_file(&self) {
         if let Some(path) = self.own_file() {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Leaves only half of the session's own file.
+    /// Cuts the session's own file in half.
     pub fn damage_file(&self) {
         let Some(path) = self.own_file() else { return };
         let Ok(text) = std::fs::read(&path) else { return };
@@ -353,7 +353,7 @@ impl Ground {
         Some(self.sandbox.path(&path))
     }
 
-    /// The text that the hook gives the walker after a compaction; empty if it gives none.
+    /// The text that the hook gives to the walk's agent after a compaction. Empty if it gives none.
     pub fn after_compaction(&self) -> String {
         let id = super::doors::AGENT.split_once(':').unwrap().1;
         let ran = self.agent.borrow_mut().hook(&self.sandbox, id, "compact").ok();
@@ -363,7 +363,7 @@ impl Ground {
         ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Edits the session's JSON file, wherever it is below this folder.
+    /// Edits the session's JSON file, which is somewhere below this folder.
     fn edit_json(&self, folder: &str, name: &str, change: impl FnOnce(&mut Value) -> Option<()>) {
         let own = self.sandbox.path(folder).join(&self.session).join(name);
         let flat = self.sandbox.path(folder).join(format!("{}.json", self.session));
@@ -376,7 +376,7 @@ impl Ground {
     }
 }
 
-/// The files for the items of a phase, if the path has a placeholder for items.
+/// The paths of the files for the items of a phase, if the path has a placeholder for items.
 fn for_items(path: &str, phase: &str, items: &[Value]) -> Vec<String> {
     let Some((before, rest)) = path.split_once('<') else { return vec![path.to_owned()] };
     let after = rest.split_once('>').map_or("", |(_, after)| after);

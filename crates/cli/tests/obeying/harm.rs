@@ -1,4 +1,4 @@
-//! Harm that no printed command may do: losing work, reverting finished work, ending a session with open
+//! The harm that no printed command may do: losing work, reverting finished work, ending a session with open
 //! work.
 
 use crate::ground::Ground;
@@ -10,17 +10,17 @@ pub struct Standing {
     pub version: u64,
     pub view: Value,
     notes: BTreeSet<u64>,
-    /// The ids of items, and true for those that are done.
+    /// The ids of items, each with true if the item is done.
     items: BTreeMap<String, bool>,
     done: BTreeSet<String>,
     pub is_over: bool,
-    /// The version of another session, which is paused.
+    /// The version of another session, which is paused and must not change.
     older: u64,
     missing_reviews: Vec<String>,
 }
 
-/// The state by which progress is measured. A step is only repeated if it changed; one more failed attempt is
-/// no progress.
+/// The state by which progress is measured. A step is repeated only if this state has changed. One more
+/// failed attempt is not progress.
 pub type Progress = (BTreeSet<String>, BTreeMap<String, bool>, String, bool);
 
 impl Standing {
@@ -54,12 +54,12 @@ impl Standing {
         (self.done.clone(), self.items.clone(), state, settled)
     }
 
-    /// True if only the session's files call it finished, which nobody should believe.
+    /// True if only the session's files say that it is finished. No command may believe that.
     pub fn is_closed_in_doubt(&self) -> bool {
         self.view["closed_over"].is_string()
     }
 
-    /// Checks that everything that existed before a command still exists after it.
+    /// Checks that a command removed nothing that existed before it.
     #[track_caller]
     pub fn keeps(&self, before: &Self, ground: &Ground, command: &str) {
         let said = || format!("after {command}\nbefore: {:#}\nafter: {:#}", before.view, self.view);

@@ -1,5 +1,6 @@
-//! Typing every printed command, unchanged and then with values, never harms a session: in every built-in
-//! workflow and every layout, from random states, with external edits, crashes and other agents.
+//! Tests that running the printed commands never harms a session. Every command is run unchanged, and then
+//! with values. This is done in every built-in workflow and every layout, from random states, with external
+//! edits, crashes and other agents.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,7 +19,7 @@ mod walk;
 use doors::{CommandLine, Door, Server};
 use ground::{Ground, KINDS, Kind};
 
-/// The walks of each kind; others on request, and more: LEFTOFF_FIRST_WALK=100 LEFTOFF_WALKS=20.
+/// The number of walks of each kind. Other walks, or more of them: LEFTOFF_FIRST_WALK=100 LEFTOFF_WALKS=20.
 fn walks() -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = number("LEFTOFF_FIRST_WALK").unwrap_or(0);
@@ -57,7 +58,7 @@ fn sessions_of_other_tools_are_safe_to_obey_over_mcp() {
     walk_all(|kind| kind.layout.is_some(), |ground| Box::new(Server::start(&ground.sandbox)), 4);
 }
 
-/// A new built-in workflow must be walked as well.
+/// A new built-in workflow must be included in the walks.
 #[test]
 fn every_built_in_workflow_is_walked() {
     let sandbox = testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"));

@@ -12,20 +12,20 @@ pub enum End {
     Finished,
     /// Only a person can continue.
     PersonsQuestion,
-    /// Others hold the remaining work.
+    /// Other agents hold the remaining work.
     WaitsForOthers,
-    /// Only the session's files call it finished, and nothing changes that.
+    /// Only the session's files say that it is finished, and no command changes that.
     ClosedInDoubt,
 }
 
-/// The maximum number of steps; no workflow needs nearly as many, even with disturbances.
+/// The maximum number of steps. Even with disturbances, every workflow needs far fewer.
 const MOST_STEPS: usize = 120;
-/// The maximum number of times for one step: it may be tried before its work is done, once more after it, and
+/// The maximum number of times that one step is tried: before its work is done, once more after that, and
 /// again after a disturbance.
 const MOST_TIMES: u32 = 6;
 const OTHER: &str = "codex:bbbb0000-other";
 
-/// A generator of deterministic pseudo-random numbers.
+/// A generator of pseudo-random numbers. The same seed gives the same numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -76,7 +76,7 @@ pub fn obey(ground: &Ground, door: &dyn Fn(&Ground) -> Box<dyn Door>, seed: u64)
     panic!("seed {seed}: it never ends\n{}", door.brief(&ground.sandbox));
 }
 
-/// Takes the step that the brief suggests for a session that only its files call finished.
+/// Takes the step that the brief suggests for a session that is finished only according to its files.
 fn reopen(ground: &Ground, before: &Standing) {
     let summary = before.view["next"]["summary"].as_str().unwrap();
     let command = summary.split_once(": leftoff ").map(|(_, words)| format!("leftoff {words}"));
@@ -101,14 +101,14 @@ fn ended(standing: &Standing) -> End {
     End::WaitsForOthers
 }
 
-/// Types the commands that the brief prints: all of them unchanged, then the next step with its work done.
+/// Runs all commands in the brief unchanged. Then does the work of the next step, and runs its command.
 fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     let before = Standing::of(ground);
     let next = before.view["next"]["command"].as_str()?.to_owned();
     assert_eq!(door.next(&ground.sandbox).as_ref(), Some(&next), "{:#}", before.view);
     let text = if dice.roll(4) == 0 { ground.after_compaction() } else { door.brief(&ground.sandbox) };
     let commands = printed(&text);
-    // A finished session suggests nothing; otherwise the next step is in the brief.
+    // The brief of a finished session suggests nothing. Any other brief contains the next step.
     let is_meant = commands.contains(&next);
     let others: Vec<&String> = commands.iter().filter(|command| **command != next).collect();
     if !others.is_empty() && dice.roll(3) == 0 {
@@ -122,7 +122,7 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     match said {
         Said::Done => Some(Said::Done),
         Said::NeedsAPerson if dice.roll(4) > 0 => {
-            // The question whether a person trusts the commands is answered by `--yes`.
+            // A person is asked whether to trust the commands. `--yes` answers yes.
             let sure = if next.starts_with("leftoff trust ") { " --yes" } else { "" };
             let approved = ground.as_person(&format!("{next}{sure}"));
             assert_eq!(approved.code, 0, "{next}: {}{}", approved.stdout, approved.stderr);
@@ -139,10 +139,10 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     }
 }
 
-/// Types one command, and checks that it did no harm.
+/// Runs one command, and checks that it did no harm.
 fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     let before = Standing::of(ground);
-    // An agent whose server has no tool for the command has a shell.
+    // If the server has no tool for a command, the agent uses a shell.
     let said = door.enter(&ground.sandbox, command).or_else(|| CommandLine.enter(&ground.sandbox, command));
     let is_persons = ["leftoff approve ", "leftoff trust "].iter().any(|own| command.starts_with(own));
     assert!(!is_persons || said == Some(Said::NeedsAPerson), "{command}: {said:?}");
@@ -154,7 +154,7 @@ fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     said
 }
 
-/// Disturbs the walk as others might.
+/// Disturbs the walk, as other programs or agents might.
 fn disturb(ground: &Ground, dice: &mut Dice) {
     let sandbox = &ground.sandbox;
     let session = ground.session.as_str();
@@ -182,7 +182,7 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
     }
 }
 
-/// Runs a command that ends in the middle.
+/// Runs a command that ends before it is complete.
 fn killed(ground: &Ground, dice: &mut Dice, words: &[&str]) {
     let places = ["before-append", "after-append", "view-written-beside"];
     let place = places[usize::try_from(dice.roll(3)).unwrap()];
@@ -205,7 +205,7 @@ fn cheat(ground: &Ground) {
     }
 }
 
-/// Expects that an agent reads the same next step after a compaction as everywhere else.
+/// Expects that the next step that an agent reads after a compaction is the same as everywhere else.
 fn assert_compaction_tells_the_same(ground: &Ground) {
     let standing = Standing::of(ground);
     let told = ground.after_compaction();

@@ -1,4 +1,4 @@
-//! Runs the blocks of the administrator's guide in order, against a separate server.
+//! Runs the code blocks of the administrator's guide in their order, with a separate server.
 
 use crate::{PROGRAM, server, without_password};
 use std::process::{Command, Stdio};
@@ -60,8 +60,8 @@ fn every_command_of_the_guide_does_what_it_says() {
                 let ran = shell(&sandbox, &server, &text);
                 assert_eq!(ran.code, 0, "{text}\n{}\n{}", ran.stdout, ran.stderr);
             }
-            // These blocks are not run here: the URL is used below, and the pooler's settings in the test of
-            // poolers.
+            // These blocks are not run here: the URL is used below, and another test uses the pooler's
+            // settings.
             "toml" | "ini" => continue,
             other => panic!("a block of {other} that no test runs"),
         }
@@ -71,7 +71,8 @@ fn every_command_of_the_guide_does_what_it_says() {
     rights_are_as_the_guide_says(&server, &sandbox);
 }
 
-/// Checks rights after the guide: ada is a member of the project, eve of none, and bob has no rights.
+/// Checks the rights that the guide gives: ada is a member of the project, eve is a member of none, and bob
+/// has no rights.
 fn rights_are_as_the_guide_says(server: &Server, first: &Sandbox) {
     let config = first.read(".leftoff/config.toml");
     let as_role = |role: &str| {
@@ -115,8 +116,7 @@ fn a_newer_program_and_an_older_one_work_side_by_side_as_long_as_the_tables_say_
     assert_eq!(refused.error()["kind"], "newer_database", "{}", refused.stderr);
 }
 
-/// The tables of the first version have no functions. A role that may not add functions gets a message that
-/// says so.
+/// The tables of the first version have no functions. If a role may not add functions, the message says so.
 #[test]
 fn older_tables_are_read_as_they_are_and_upgraded_by_the_next_command_that_writes() {
     let Some(server) = server("an upgrade of the tables") else { return };
@@ -143,7 +143,8 @@ fn older_tables_are_read_as_they_are_and_upgraded_by_the_next_command_that_write
     sandbox.run(["doctor"]).ok();
 }
 
-/// A role may use tables but not create them: if there are no tables, the error says what is missing.
+/// The role may use tables, but may not create them. If there are no tables, the error names the missing
+/// right.
 #[test]
 fn a_role_that_may_not_make_tables_is_told_so() {
     let Some(server) = server("a role without rights") else { return };
@@ -159,8 +160,8 @@ fn a_role_that_may_not_make_tables_is_told_so() {
     sandbox.run(["list"]).ok();
 }
 
-/// Uses the line of the guide with the address of this server. The password comes from the places that the
-/// guide names.
+/// Uses the guide's line with the address of this server. The password comes from the places that the guide
+/// names.
 #[test]
 fn a_url_in_the_configuration_counts_once_a_person_accepted_it() {
     let Some(server) = server("a URL in the configuration") else { return };

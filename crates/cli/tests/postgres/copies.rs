@@ -1,5 +1,5 @@
-//! Copies a store to a server and back: sessions and chains stay the same, and no other session is
-//! overwritten.
+//! Tests of copying a store to a server and back. Sessions and hash chains stay the same, and no other
+//! session is overwritten.
 
 use crate::proxy::{Proxy, Way};
 use crate::{PROGRAM, notes, server};
@@ -21,7 +21,7 @@ fn a_store_goes_to_a_server_and_back() {
     let copied = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&copied["sessions"], &copied["there_already"]), (&2.into(), &0.into()), "{copied}");
     assert!(!copied.to_string().contains(testkit::postgres::PASSWORD));
-    // A second copy has nothing to do.
+    // A second copy has nothing to copy.
     let again = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&again["sessions"], &again["there_already"]), (&0.into(), &2.into()), "{again}");
 
@@ -37,7 +37,7 @@ fn a_store_goes_to_a_server_and_back() {
     }
     assert_eq!(here, copy);
     there(&["note", "--session", "first", "three"]).ok();
-    // The source is unchanged. A copy back to the source is refused, because the sessions differ by now.
+    // The source has not changed. Copying back to it is refused, because the sessions differ now.
     assert_eq!(notes(&sandbox), ["one", "two"]);
     let refused = sandbox.run(["store", "copy", "--from", &url, "--to", "sqlite", "--json"]).code(4);
     assert_eq!(refused.error()["kind"], "copy_refused");
@@ -67,7 +67,7 @@ fn a_copy_that_was_interrupted_goes_on() {
     crate::without_password(&failed);
     let is_there = |count: &str| server.sql("SELECT count(*) FROM leftoff.sessions") == count;
     assert!(!is_there("0") && !is_there("12"), "some were copied");
-    // A change of a copied part by somebody else is noticed.
+    // A change that somebody else made to the copied part is noticed.
     server.sql("UPDATE leftoff.events SET actor=actor||' '");
     assert_eq!(copy(&url).code(4).error()["kind"], "copy_refused");
     server.sql("UPDATE leftoff.events SET actor=rtrim(actor)");

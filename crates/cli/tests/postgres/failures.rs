@@ -1,5 +1,5 @@
-//! Failures between a command and its server: no acknowledged change is lost, and an unknown outcome is
-//! reported as unknown.
+//! Tests of failures between a command and its server. No acknowledged change is lost, and an unknown outcome
+//! is reported as unknown.
 
 use crate::proxy::{Proxy, Way};
 use crate::{PROGRAM, notes, server, team, without_password};
@@ -51,7 +51,7 @@ fn an_answer_that_is_lost_at_the_commit_is_found_out_or_told_as_unknown() {
     let ran = by(&sandbox, &at(proxy.port), &["note", "never heard of again", "--key", "k1"]).code(7);
     without_password(&ran);
     assert_eq!(notes(&sandbox), ["committed, then cut off", "never heard of again"]);
-    // Repeating the command with its key does not write anything twice.
+    // Repeating the command with its key writes nothing twice.
     sandbox.run(["note", "never heard of again", "--key", "k1"]).ok();
     assert_eq!(notes(&sandbox).len(), 2);
 }
@@ -69,7 +69,7 @@ fn a_slow_link_takes_longer_and_loses_nothing() {
     assert_eq!(notes(&sandbox), ["note 0", "note 1", "note 2"]);
 }
 
-/// A hook waits for 50 ms, or for 300 ms at the start of a conversation. The best of three attempts counts,
+/// A hook waits at most 50 ms, or 300 ms at the start of a conversation. The best of three attempts is used,
 /// because the machine may be busy.
 #[test]
 fn a_hook_lets_go_of_a_server_that_is_slow_or_says_nothing() {
@@ -103,7 +103,7 @@ const HOOKS: [(&str, &str); 5] = [
     ("Stop", ""),
 ];
 
-/// The client is killed without the server's knowledge: the server ends the silent transaction by itself.
+/// The client is killed, and the server does not notice that. The server ends the idle transaction by itself.
 #[test]
 fn a_client_that_vanishes_during_its_turn_holds_nobody_up_for_good() {
     let Some(server) = server("a client that vanishes") else { return };
@@ -143,7 +143,7 @@ fn another_host_of_the_url_takes_over() {
     assert_eq!(server.sql("SELECT count(*) FROM leftoff.events WHERE kind='note_added'"), "1");
 }
 
-/// A standby server replaces a server that is gone, and has everything that was acknowledged.
+/// A standby server replaces a server that is gone. It has everything that was acknowledged.
 #[test]
 fn a_standby_that_is_promoted_has_what_was_acknowledged_and_takes_the_next_command() {
     let Some(mut server) = server("failover to a standby") else { return };
@@ -174,11 +174,11 @@ fn a_standby_that_is_promoted_has_what_was_acknowledged_and_takes_the_next_comma
 struct Told {
     acknowledged: Vec<String>,
     unknown: Vec<String>,
-    /// Notes that were refused with exit code 1, which promises that nothing was changed.
+    /// Notes that were refused with exit code 1, which means that nothing was changed.
     refused: Vec<String>,
 }
 
-/// Writes notes, each with a key of its own, until the killer has finished.
+/// Writes notes, each with its own key, until the other thread has finished killing.
 fn write_notes(program: &Command, writer: usize, is_over: &AtomicBool) -> Told {
     let mut told = Told::default();
     for number in 0.. {
@@ -198,12 +198,12 @@ fn write_notes(program: &Command, writer: usize, is_over: &AtomicBool) -> Told {
     told
 }
 
-/// Kills one process of the server (the server then ends all others and recovers), or kills its main process,
-/// or stops the server immediately.
+/// Kills one process of the server, after which the server ends all others and recovers; or kills its main
+/// process; or stops it at once.
 fn kill(server: &mut Server, kind: u64) {
     match kind % 3 {
         0 => {
-            // If a writer has just ended, or the server is recovering, no process is killed.
+            // No process is killed if a writer has just ended or the server is recovering.
             let sql = "SELECT pid FROM pg_stat_activity WHERE application_name='leftoff' ORDER BY xact_start LIMIT 1";
             let pid = server.try_sql(sql).unwrap_or_default();
             if !pid.is_empty() {
@@ -289,7 +289,7 @@ fn a_pooler_in_transaction_mode_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     testkit::postgres::hand_over(folder.path());
     let port = free_port();
-    // The pooler has the settings of the guide, and fewer connections than clients.
+    // The pooler has the settings of the guide. It has fewer connections than there are clients.
     let guide = crate::administrator::guide_block("ini");
     assert!(guide.contains("pool_mode = transaction"), "{guide}");
     let (users, settings) = (folder.path().join("users"), folder.path().join("pgbouncer.ini"));

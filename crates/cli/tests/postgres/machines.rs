@@ -1,4 +1,5 @@
-//! Several machines that use one store: each has its own home and state folder, and its own worktree.
+//! Tests of several machines that use one store. Each has its own home and state folder, and its own
+//! worktree.
 
 use crate::{PROGRAM, clone_of, notes, team, without_password};
 use serde_json::Value;
@@ -28,7 +29,7 @@ fn what_one_machine_does_another_sees_and_each_has_its_own_active_session() {
     assert_ne!(refused.code, 0);
     let refused = there.run(["advance", "--session", "first"]).code(4);
     without_password(&refused);
-    // A note needs no files, and both machines write to the same log.
+    // A note needs no files, so both machines can write to the same log.
     there.run(["note", "--session", "first", "from afar"]).ok();
     assert_eq!((active(&here), active(&there)), ("first".into(), "second".into()));
     here.run(["pause"]).ok();

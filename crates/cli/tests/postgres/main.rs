@@ -1,5 +1,5 @@
-//! A team's store: runs the program with a real PostgreSQL server, with several machines, and with failures
-//! between them.
+//! Tests of a team's store: the program runs with a real PostgreSQL server, on several machines, and with
+//! failures between them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod administrator;
@@ -16,7 +16,7 @@ use testkit::postgres::{PASSWORD, Server};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_leftoff");
 
-/// A project whose store is a schema of its own on the shared server.
+/// A project whose store is a schema on the shared server.
 fn team(what_for: &str) -> Option<(Sandbox, String)> {
     let url = testkit::postgres::schema(what_for)?;
     Some((Sandbox::git(PROGRAM).without_gates().on(&url), url))
@@ -49,7 +49,8 @@ fn without_password(ran: &testkit::Ran) {
     assert!(!said.contains(PASSWORD) && !said.contains("s3cret"), "{said}");
 }
 
-/// Tells writers to stop when it is dropped, even if the test panics, because the test waits for them.
+/// Tells writers to stop when this value is dropped, also if the test panics, because the test waits for the
+/// writers.
 struct AtEnd<'a>(&'a AtomicBool);
 
 impl Drop for AtEnd<'_> {

@@ -1,4 +1,4 @@
-//! Machines that are really separate: each has its own home, name, network and link to the server, which a
+//! Machines that are really separate. Each has its own home, name, network, and link to the server, which a
 //! test can cut. All of them have the project at the same path, like the machines of a team.
 
 use crate::{PROGRAM, without_password};
@@ -11,7 +11,7 @@ use testkit::postgres::{PASSWORD, Server};
 use testkit::proof::{self, Random};
 use testkit::{Ran, Sandbox, left_out};
 
-/// Network namespaces for the server and for each machine, with a link between each machine and the server.
+/// The network namespaces of the server and of each machine, with a link between each machine and the server.
 /// They are removed at the end.
 struct Network {
     names: Vec<String>,
@@ -20,7 +20,8 @@ struct Network {
 const OF_SERVER: usize = 0;
 
 impl Network {
-    /// A network for this many machines. `None` if namespaces cannot be created, which only root can do.
+    /// Creates a network for this many machines. `None` if namespaces cannot be created, which only root can
+    /// do.
     fn of_machines(count: usize) -> Option<Self> {
         static NETWORKS: AtomicUsize = AtomicUsize::new(0);
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
@@ -50,7 +51,7 @@ impl Network {
         assert!(ip(&[&["-n", namespace], words].concat()), "ip -n {namespace} {words:?}");
     }
 
-    /// Cuts the link of a machine: packets on their way are lost, and neither side is told.
+    /// Cuts the link of a machine. Packets are lost, and neither side notices.
     fn cut(&self, machine: usize) {
         self.must(&self.names[OF_SERVER], &["link", "set", &link(machine), "down"]);
     }
@@ -84,8 +85,8 @@ struct Machine {
     place: String,
 }
 
-/// A shell script that becomes a machine: sets the name, the id of the kernel's start, and the project at the
-/// common path.
+/// A shell script that turns a process into a machine: it sets the name and the id of the kernel's start, and
+/// mounts the project at the common path.
 const BECOME: &str = r#"echo "$0" >/proc/sys/kernel/hostname; mount --bind "$1" /proc/sys/kernel/random/boot_id
     mount --bind "$2" "$3"; cd "$3"; shift 3; exec "$@""#;
 
@@ -115,7 +116,7 @@ impl Machine {
 
 struct Team {
     machines: Vec<Machine>,
-    // Fields are dropped in this order, so that the network is removed last.
+    // Fields are dropped in this order, so the network is removed last.
     _server: Server,
     network: Network,
     _place: TempDir,
@@ -175,7 +176,7 @@ fn two_machines_have_their_own_active_sessions_and_share_leases_and_presence() {
     let active = |machine: &Machine| machine.run(&["status", "--json"]).ok().json()["session_id"].clone();
     assert_eq!((active(here), active(there)), ("first".into(), "second".into()), "in the same folder");
 
-    // A hook of a conversation records which agent works, and on which machine.
+    // The hook of a conversation records which agent works on which machine.
     let event = r#"{"session_id":"a1","hook_event_name":"SessionStart","source":"startup"}"#;
     testkit::with_input(here.command(&["hook", "claude"]), event).ok();
     let agents = there.run(&["list", "--agents", "--json"]).ok().stdout;
@@ -195,14 +196,15 @@ fn two_machines_have_their_own_active_sessions_and_share_leases_and_presence() {
     assert!(seen["items"][0]["unconfirmed"].is_null(), "the server is sure: {seen}");
     let next = there.run_as("codex:b1", &["item", "claim", "--session", "first", "--json"]).ok().json();
     assert_eq!(item_of(&next), "i1", "the first free one");
-    // A lease does not end because another machine is silent: that machine may be cut off, and still working.
+    // A lease does not end because its machine is silent. That machine may be cut off, and may still be
+    // working.
     there.sandbox.at("2026-11-14T10:20:00Z");
     claim("i0").code(4);
     there.sandbox.at("2026-11-14T10:31:00Z");
     assert_eq!(item_of(&claim("i0").ok().json()), "i0", "it has expired");
     let note = there.run(&["note", "from the other machine", "--session", "first"]).ok();
     without_password(&note);
-    // `advance` is refused: its gate needs files, which are on the other machine.
+    // `advance` is refused, because its gate needs files that are on the other machine.
     there.run(&["advance", "--session", "first"]).code(4);
     assert_eq!((active(here), active(there)), ("first".into(), "second".into()), "nobody took it over");
     here.run(&["doctor"]).ok();
@@ -212,12 +214,11 @@ fn two_machines_have_their_own_active_sessions_and_share_leases_and_presence() {
 enum Claim {
     Got(String),
     Refused,
-    /// The machine was cut off, or there was no answer: repeating the claim with its key shows the outcome
-    /// later.
+    /// The machine was cut off, or no answer came. Repeating the claim with its key shows the outcome later.
     Unknown,
 }
 
-/// Claims an item. Kills the client if it waits for longer than this, because a machine that is cut off may
+/// Claims an item. The client is killed if it waits longer than this, because a machine that is cut off may
 /// also crash.
 fn claim_within(longest: Duration, command: &mut Command) -> Claim {
     let mut child = command.spawn().expect("ip starts");
@@ -307,7 +308,7 @@ fn machines_that_are_cut_off_claim_no_item_twice() {
     proof::proven("machines cut off in network namespaces", &format!("{cuts} cuts"), seed, &result);
 }
 
-/// A command by which an agent claims an item once, with a key of its own.
+/// A command with which an agent claims an item once. It has its own key.
 fn keyed(program: &Command, agent: &str) -> Command {
     let words = program.get_args().map(ToOwned::to_owned).chain(["--key".into(), agent.into()]);
     let mut command = testkit::like(program, words);

@@ -1,4 +1,4 @@
-//! A proxy to a server. A test can make it slow or silent, or let it cut the connection at a commit.
+//! A proxy for a server. A test can make it slow or silent, or let it close the connection at a commit.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -20,9 +20,9 @@ pub enum Way {
     CutBeforeCommit,
     /// The answer to the commit is lost, and later connections fail.
     CutForGood,
-    /// A client that has its turn is never heard of again, and its connection stays open.
+    /// The proxy stops passing data for a client that has its turn, and keeps the connection open.
     VanishInTurn,
-    /// The connection fails at the eighth commit, and from then on.
+    /// The connection fails at the eighth commit. All later connections fail, too.
     EighthCommitFails,
     Closed,
 }
@@ -84,7 +84,7 @@ impl Proxy {
         let _ = answers.join();
     }
 
-    /// Passes data from the server to the client. Once it is muted, it passes nothing, and closes the
+    /// Passes data from the server to the client. After it is muted, it passes nothing, and closes the
     /// connection at the answer to the commit.
     fn answer(&self, mut from: TcpStream, mut to: TcpStream, is_muted: &AtomicBool) {
         let mut buffer = vec![0_u8; 64 * 1024];

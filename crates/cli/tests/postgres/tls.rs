@@ -1,4 +1,4 @@
-//! Encrypted connections: `sslmode` and `sslrootcert` decide which certificate is accepted, as in
+//! Tests of encrypted connections. `sslmode` and `sslrootcert` decide which certificate is accepted, as in
 //! PostgreSQL's own programs.
 
 use crate::{PROGRAM, without_password};
@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use testkit::postgres::{PASSWORD, Server, as_nobody, hand_over};
 use testkit::{Ran, Sandbox, left_out};
 
-/// Keys and certificates created by openssl: a root, a certificate for `localhost` that the root signed,
-/// another root, and a self-signed certificate for `localhost`.
+/// Keys and certificates that openssl created: a root, a certificate for `localhost` signed by it, another
+/// root, and a self-signed certificate for `localhost`.
 struct Certificates(TempDir);
 
 impl Certificates {
@@ -109,7 +109,7 @@ fn a_certificate_counts_as_sslmode_and_sslrootcert_say() {
     client.refused("localhost", "verify-full", Some(&certificates.path("names")), "cannot be read from");
 }
 
-/// The variables, and the file in the home folder, in which PostgreSQL's programs look for roots.
+/// The variables and the file in the home folder in which PostgreSQL's programs look for root certificates.
 #[test]
 fn roots_are_found_where_libpq_finds_them() {
     let Some(certificates) = Certificates::make() else { return };
@@ -135,7 +135,7 @@ fn roots_are_found_where_libpq_finds_them() {
     with(&[("PGSSLMODE", "verify-full")]).ok();
 }
 
-/// A setup from PostgreSQL's manual: clients have a copy of the server's own certificate.
+/// The manual of PostgreSQL suggests this: clients have a copy of the server's own certificate.
 #[test]
 fn a_certificate_that_signed_itself_counts_where_its_copy_is_the_root() {
     let Some(certificates) = Certificates::make() else { return };

@@ -141,7 +141,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         Rule { most: MOST_OF_THE_REGISTRY, ..Rule::both(Fits::Is(REGISTRY.to_owned()), Role::Shared) },
         Rule::files(Fits::Is(marker.clone()), Role::Marker),
         Rule::folders(Fits::Is(marker.clone()), Role::Skip),
-        // This is the home itself, which contains the folders of all sessions.
+        // The home itself, which contains the folders of all sessions.
         Rule::both(Fits::Is(String::new()), Role::Listed),
         Rule::folders(Fits::Is(ACTIVE.to_owned()), Role::Listed),
         Rule::folders(Fits::Is(ARCHIVES.to_owned()), Role::Listed),
@@ -160,7 +160,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         path,
     };
     FileRules {
-        // Somebody may have moved the session to one of these folders.
+        // Somebody may have moved the session to another of its possible folders.
         roots: folders.iter().cloned().chain([REGISTRY.to_owned(), marker]).collect(),
         // The tool archives a session by moving its folder.
         places: Places {

@@ -144,7 +144,8 @@ fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.first_text(&[&["type"], &["complexity"]])?;
     match Size::parse(&text) {
         Some(size) => Some(size),
-        // Later releases use this key for the kind of session, with other words.
+        // Later releases use this key for the kind of session, with other words, so an unknown word is not
+        // reported.
         None if is_later(fields.map) => None,
         None => fields.odd(&["type"], no_size(&text)),
     }

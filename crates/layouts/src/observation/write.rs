@@ -191,7 +191,7 @@ impl Observation {
         }
         match (self.tree.get(path), known.filter(|_| !writer.is_repair)) {
             (Some(Entry::File(content)), _) => content.clone(),
-            // No other content is known.
+            // The file is unreadable, so only the content that leftoff wrote is known.
             (Some(Entry::Unusable(_) | Entry::Folder), Some(row)) => row.body.clone(),
             (Some(Entry::Unusable(_)), None) => writer.disk.unusable(path),
             // The file is missing because its folder is missing. It is restored together with the folder.

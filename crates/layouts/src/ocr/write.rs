@@ -121,7 +121,8 @@ impl Due {
         let phase = wanted.phase.is_some()
             && (is_other_kind(said)
                 || if read.is_some() { is_elsewhere && !has_ended_there } else { has_moved(publication) });
-        // Both workflows may have a phase of this name.
+        // The workflow is written only if the file, with its new phase, would otherwise be read as the other
+        // workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);

@@ -271,7 +271,7 @@ fn lines_of_a_registry_are_told_with_their_numbers() {
     );
     check(
         line(Elsewhere::NoPlace { places: text("a folder") }),
-        "line 2 lists 'a' in p, where no session can be; a session is  a folder",
+        "line 2 lists 'a' in p, where no session can be; a session is a folder",
     );
     check(
         how(OfRegistry::NamesNothing(vec![text("'a'"), text("'b'")])),

@@ -108,7 +108,7 @@ impl Metrics {
         let Count { at, event, what } = count;
         let is_new = match (event, what) {
             (None, _) => true,
-            // A conversation may be compacted several times, and the events look the same.
+            // A conversation may be compacted several times, and all of these events look the same.
             (Some(event), Counted::Compacted) => self.compacts_anew(event, *at),
             (Some(event), _) => self.first_time(event),
         };

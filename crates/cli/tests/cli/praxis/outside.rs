@@ -184,7 +184,7 @@ fn what_is_odd_in_a_file_is_not_said_to_be_mended() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Files that only the backup names are looked for as well: no gate is lost with a file.
+/// Files are looked for even if only the backup names them, so no gate is lost with a file.
 #[test]
 fn a_session_that_is_told_from_its_backup_has_the_gates_of_its_workflow() {
     let sandbox = with_old();
@@ -239,7 +239,7 @@ fn a_secret_in_somebodys_file_stays_in_it_and_out_of_the_log() {
     assert!(!log.contains(&token), "{log}");
 }
 
-/// Whatever a command wrote would be invented.
+/// Anything that a command wrote here would be invented.
 #[test]
 fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
     let large = pretty(&json!({"session_id": ID, "workflow_type": "ship_v1", "current_phase": 1,

@@ -1,4 +1,4 @@
-//! Idle sessions: their files contain the reason of the pause, in the format's words.
+//! Tests of inactive sessions. Their files contain the reason of the pause, in the format's words.
 
 use super::*;
 
@@ -71,8 +71,8 @@ fn what_its_own_tool_does_is_activity() {
     assert_eq!(file(&sandbox, NEW)["lifecycle"]["paused"], false);
 }
 
-/// A failed checkpoint is a status of its own, and can be retried immediately. It is the reason of a pause if
-/// the caller says so.
+/// A failed checkpoint is a status of its own, and the phase can be retried at once. A session is paused
+/// because of it only if the caller says so.
 #[test]
 fn a_checkpoint_that_failed_pauses_nothing_by_itself() {
     let sandbox = started();

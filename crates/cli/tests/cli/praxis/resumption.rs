@@ -1,5 +1,5 @@
-//! The information for a user who returns after a restart or days later: everything that the newest format
-//! records for it.
+//! Tests of what a user learns who returns after a restart or days later: everything that the newest format
+//! records for this purpose.
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn what_was_tried_is_tried_again_and_the_failed_attempt_is_kept() {
     assert_eq!((&found["current_phase"], &found["checkpoints"]["2"]), (&json!(3), &json!("passed")));
 }
 
-/// The phases have no names, and their number is not recorded.
+/// The phases have no names, and the file does not contain their number.
 #[test]
 fn what_has_no_name_is_not_told_twice_and_what_is_over_has_no_time_left() {
     let sandbox = with_old();

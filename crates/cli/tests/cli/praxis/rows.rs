@@ -1,5 +1,5 @@
-//! Further rules of the format: places of definitions, phases from 1, the order of a gate's stages, tasks as
-//! items, and other things in place of a session or a definition.
+//! Tests of further rules of the format: places of definitions, phases that start at 1, the order of a gate's
+//! stages, tasks as items, and other things where a session or a definition is expected.
 
 use super::*;
 use std::os::unix::fs::symlink;
@@ -57,7 +57,8 @@ fn a_workflow_that_begins_at_phase_1_is_one_based_in_its_sessions_too() {
     assert!(view(&sandbox)["warnings"].as_array().unwrap().is_empty(), "{}", view(&sandbox)["warnings"]);
 }
 
-/// The stages of a gate are: required, type, validator, cross-field. Each of these attempts fails two stages.
+/// The stages of a gate are, in this order: required, type, validator, cross-field. Each of these attempts
+/// fails two of them.
 #[test]
 fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     let sandbox = started();
@@ -86,8 +87,8 @@ fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     }
 }
 
-/// Agents kept a to-do list of their own: a phase's tasks are shown with the phase, and its items are such a
-/// list.
+/// With the original tool, agents kept their own to-do lists. Here, the tasks of a phase are shown with the
+/// phase, and its items are the to-do list.
 #[test]
 fn an_agent_has_the_tasks_of_the_phase_and_its_own_list_in_one_place() {
     let sandbox = started();
@@ -131,8 +132,8 @@ fn estimated_duration_and_primary_outputs_are_told_to_whoever_works_on_it() {
     assert!(brief.contains("All phases deliver: a tag; a package."), "{brief}");
 }
 
-/// A loop of links, a link that leads outside the project, ten million brackets, a folder: none of them hides
-/// the sessions.
+/// A loop of links, a link that leads out of the project, ten million brackets, and a folder. None of them
+/// hides the sessions.
 #[test]
 fn what_is_in_the_way_where_a_session_should_be_is_named_and_left_alone() {
     let sandbox = with_old();

@@ -1,14 +1,15 @@
-//! A session of each format from start to end: started, advanced by edits as its own tool makes them, damaged
-//! in six ways, recovered each time, and finished. Nothing is lost.
+//! A session of each format from its start to its end: started, advanced by edits as the format's tool makes
+//! them, damaged in six ways, recovered each time, and finished. Nothing is lost.
 
 use super::*;
 
-/// The path of the session's file in the second format, which stays in this folder until the tool moves it.
+/// The path of the session's file in the second format. The file stays in this folder until the tool moves
+/// it.
 const SECOND: &str =
     ".praxis-os/state/workflow/active/workflow_default_9b2d6f1e-5a0c-4c7e-8f3d-1e2a3b4c5d6e.json";
 const SECOND_ID: &str = "workflow_default_9b2d6f1e-5a0c-4c7e-8f3d-1e2a3b4c5d6e";
 
-/// A session's file, and the session's name.
+/// The path of a session's file, and the name of the session.
 struct Story {
     sandbox: Sandbox,
     path: &'static str,
@@ -32,7 +33,7 @@ impl Story {
         edit(&self.sandbox, self.path, change);
     }
 
-    /// Whatever happens to the file, the session keeps its position, and the file is restored.
+    /// After any damage to the file, the session keeps its position, and the file is restored.
     fn survives_damage(&self) {
         let good = std::fs::read(self.sandbox.path(self.path)).unwrap();
         let half = good[..good.len() / 2].to_vec();
@@ -87,14 +88,14 @@ impl Story {
         assert!(serde_json::from_slice::<Value>(&backup).is_ok(), "{name}: a damaged one is no backup");
     }
 
-    /// A command completes the last phase; all evidence that was ever submitted is still there.
+    /// A command completes the last phase. All evidence that was ever submitted is still there.
     fn finishes(&self) {
         self.run(&["advance", "--phase", "1", "--evidence", "tests=4"]).ok();
         self.run(&["note", "released by hand", "--kind", "decision"]).ok();
         self.run(&["advance", "--phase", "2", "--evidence", "released=true"]).ok();
         let found = self.file();
         assert_eq!((&found["current_phase"], &found["completed_phases"]), (&json!(2), &json!([0, 1, 2])));
-        // Version 2 of the format has no other place for the lifecycle.
+        // In version 2 of the format, there is no other place for the lifecycle.
         let ours = if self.path == SECOND { &found["metadata"]["leftoff"] } else { &found };
         assert_eq!(ours["lifecycle"]["completed"], true);
         assert_eq!(found["metadata"]["theirs"], json!({"kept": [1.5]}));
@@ -147,7 +148,7 @@ fn the_first_shape_taken_in_edited_by_hand_damaged_recovered_and_finished() {
     define(&sandbox);
     let story = Story { sandbox, path: OLD, id: ID };
     story.run(&["note", "half of it was there"]).ok();
-    // The tool itself continues: it writes ten keys and local times, and drops everything else.
+    // The tool continues: it writes ten keys and local times, and drops all other keys.
     story.run(&["pause"]).ok();
     story.run(&["resume"]).ok();
     story.edit(|value| {
@@ -206,7 +207,7 @@ fn the_second_shape_taken_in_edited_by_hand_damaged_recovered_and_finished() {
         (&json!("completed"), &json!({"released": true}))
     );
     assert_eq!(found["phase_artifacts"]["0"]["file_path"], "out.md");
-    // The tool moves the file, and the status of the new folder applies immediately.
+    // The tool moves the file. The status of the new folder is used at once.
     let completed = SECOND.replace("active", "completed");
     std::fs::create_dir_all(story.sandbox.path(&completed).parent().unwrap()).unwrap();
     std::fs::rename(story.sandbox.path(SECOND), story.sandbox.path(&completed)).unwrap();
@@ -214,8 +215,8 @@ fn the_second_shape_taken_in_edited_by_hand_damaged_recovered_and_finished() {
     assert_eq!(shown["lifecycle"]["state"], "completed");
 }
 
-/// A session that nobody adopted, with values of wrong types and without a backup: the readable part is
-/// shown, and the file is quarantined before it is replaced.
+/// No command has adopted this session. Its file has values of wrong types and no backup. The readable part
+/// is shown, and the file is quarantined before it is replaced.
 #[test]
 fn a_file_of_wrong_types_that_is_not_ours_yet_is_set_aside_before_it_is_written() {
     let sandbox = fresh();

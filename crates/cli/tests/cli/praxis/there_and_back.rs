@@ -1,4 +1,5 @@
-//! Imported sessions that return to their own tool: the tool's original data is still there.
+//! Tests of imported sessions that are exported to their own tool. The original data of the tool must still
+//! be there.
 
 use super::*;
 

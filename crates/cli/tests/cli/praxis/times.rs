@@ -1,4 +1,4 @@
-//! Times that the tool itself wrote are history, and stay as they are.
+//! Tests that times written by the tool stay as they are.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn written_at(sandbox: &Sandbox, at: &str) {
     file.set_modified(std::time::SystemTime::from(at)).unwrap();
 }
 
-/// The tool completes two phases, the second over an hour after it started, and writes its file at 12:55.
+/// The tool completes two phases, the second more than an hour after it started. It writes its file at 12:55.
 fn two_phases_later(ends: [&str; 2]) -> Sandbox {
     let sandbox = started();
     edit(&sandbox, NEW, |value| {

@@ -1,4 +1,4 @@
-//! Files of version 2 after commands of leftoff: the tool must be able to load each of them.
+//! Tests of files of version 2 after commands of leftoff. The tool must be able to load each of them.
 
 use super::*;
 use testkit::praxis_v2::broken_rules;
@@ -38,7 +38,7 @@ fn beside_version_2() -> Sandbox {
     sandbox
 }
 
-/// Checks that the tool would load every session file of version 2, wherever the file is.
+/// Checks that the tool would load every session file of version 2, in any folder.
 #[track_caller]
 fn all_load(sandbox: &Sandbox, after: &str) {
     let mut files = 0;
@@ -105,7 +105,7 @@ fn p1_a_session_of_ours_beside_version_2_is_finished_and_its_tool_goes_on_with_a
     let shown = sandbox.run(["show", "ours", "--json"]).ok().json();
     assert_eq!(shown["lifecycle"]["state"], "completed");
     assert!(!sandbox.run(["show", "ours"]).ok().stderr.contains("legacy"), "it has all that the newest has");
-    // The tool completes a phase of its own session, which leftoff has paused meanwhile.
+    // leftoff has paused the tool's own session. Meanwhile the tool completes a phase of it.
     sandbox.run(["pause", "--session", TOOLS_ID]).ok();
     sandbox.run(["resume", TOOLS_ID]).ok();
     edit(&sandbox, &format!("{ACTIVE}/{TOOLS_ID}.json"), |value| {
@@ -118,7 +118,7 @@ fn p1_a_session_of_ours_beside_version_2_is_finished_and_its_tool_goes_on_with_a
     assert_eq!(shown["current_phase"]["number"], 2, "{shown:#}");
 }
 
-/// Version 2 keeps no time of an attempt, only that of the file.
+/// Version 2 does not store the time of an attempt, only that of the file.
 #[test]
 fn a_failed_checkpoint_without_a_time_happened_when_its_file_was_written() {
     let sandbox = beside_version_2();

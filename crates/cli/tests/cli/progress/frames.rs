@@ -1,4 +1,4 @@
-//! Frames in three sizes, with a fixed clock. `LEFTOFF_BLESS=1` rewrites them.
+//! Frames in three sizes, with a fixed clock. `LEFTOFF_BLESS=1` writes the expected frames again.
 
 use super::busy;
 use crate::{fresh, git, with_gate};
@@ -55,7 +55,7 @@ fn waiting_for_a_person() {
     check("waiting", &sandbox, &[]);
 }
 
-/// An agent holds one item, another one is free.
+/// An agent holds one item. Another item is free.
 #[test]
 fn who_works_on_what_and_what_is_free() {
     let sandbox = with_gate();
@@ -73,7 +73,7 @@ fn who_works_on_what_and_what_is_free() {
     check("working", &sandbox, &[]);
 }
 
-/// One phase passed by an override, one was skipped.
+/// One phase passed by an override, and one was skipped.
 #[test]
 fn finished_without_full_proof() {
     let sandbox = with_gate();

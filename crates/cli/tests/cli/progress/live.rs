@@ -1,4 +1,5 @@
-//! The live screen in tmux: keys, changes by other processes, and the terminal afterwards.
+//! Tests of the live screen in tmux: keys, changes by other processes, and the terminal after the screen was
+//! closed.
 
 use super::busy;
 use crate::{fresh, git};
@@ -6,13 +7,14 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use testkit::{Sandbox, left_out};
 
-/// A terminal in a tmux server of its own, which ends with the terminal.
+/// A terminal in its own tmux server, which ends together with the terminal.
 struct Pane {
     socket: String,
 }
 
 impl Pane {
-    /// Runs a shell line as a person would type it. `None`, with a report, if this machine has no tmux.
+    /// Runs a shell line as a person would type it. If this machine has no tmux, records that and returns
+    /// `None`.
     fn open(sandbox: &Sandbox, line: &str, extra: &[(&str, &str)]) -> Option<Self> {
         let socket = sandbox.folder().join("tmux").to_string_lossy().into_owned();
         let program = sandbox.command([""; 0]);
@@ -71,7 +73,7 @@ impl Pane {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Waits until the screen contains this text, and returns the screen.
+    /// Waits until the screen contains this text. Returns the screen.
     #[track_caller]
     fn until(&self, part: &str) -> String {
         let end = Instant::now() + Duration::from_mins(1);
@@ -208,7 +210,7 @@ fn a_panic_and_a_signal_give_the_terminal_back() {
 #[test]
 fn a_screen_whose_terminal_is_closed_ends() {
     let sandbox = busy();
-    // The shell and its children ignore the signal of a closed terminal.
+    // The shell and its children ignore the signal that a closed terminal sends.
     let line = "trap \"\" HUP; leftoff progress; echo over > over";
     let Some(pane) = Pane::open(&sandbox, line, &[]) else { return };
     pane.until("Stay logged in");

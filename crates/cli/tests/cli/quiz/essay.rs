@@ -1,4 +1,4 @@
-//! An essay in its last stage whose outline was revised: earlier approvals need another look.
+//! An essay in its last stage. Its outline was revised, so earlier approvals must be reviewed.
 
 use super::{Answers, History, check};
 

@@ -1,4 +1,4 @@
-//! A finished session of which one gate was overridden, one phase skipped, and one passed with warnings. The
+//! A finished session. One gate was overridden, one phase was skipped, and one passed with warnings. The
 //! brief suggests nothing.
 
 use super::{Answers, History, READER, check_asked};

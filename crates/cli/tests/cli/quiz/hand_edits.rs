@@ -1,12 +1,12 @@
-//! A review whose state file somebody edited in ways that are neither a step forward nor damage.
+//! A review whose state file somebody edited. The edits are neither a step forward nor damage.
 
 use super::{History, MOST_BYTES, READER, after_compaction, over_mcp};
 use serde_json::{Value, json};
 
 const FOLDER: &str = ".ocr/sessions/2026-11-14-feature-login";
 
-/// A review of which three phases are verified and the gate of the fourth failed, and whose state file is
-/// then edited.
+/// A review in which three phases are verified and the gate of the fourth has failed. Its state file is
+/// edited after that.
 fn edited(change: impl Fn(&mut Value)) -> History {
     let history = History::begin("feature/login");
     let sandbox = &history.sandbox;
@@ -79,9 +79,9 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
     tells(&history, &["Phase 1 of 8, **Context Discovery**", moved], &[]);
     let text = crate::unbroken(&history.sandbox.run_as(READER, ["brief"]).ok().stdout);
     assert!(text.contains("moved it back from reviews (4) to context (1)"), "{text}");
-    // The reviewers' work is not undone: the files never said who had finished.
+    // The reviewers' work stays done, because the files never contained who had finished.
     tells(&history, &["- 4 Parallel Reviews: 1 of 2 done (security-1)"], &[]);
-    // Once a command has worked on the session again, the edit is history.
+    // After a command has worked on the session, the edit is only in the history.
     history.run(&["advance --phase context"]);
     let brief = history.sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;
     assert!(!brief.contains("moved it back"), "{brief}");

@@ -1,5 +1,5 @@
-//! A session begun from a task list that ticks a task off, and one that was taken from a bundle into a clone without its
-//! workflow.
+//! Two sessions: one was started from a task list with a ticked task, and one was imported from a bundle into a clone
+//! that does not have its workflow.
 
 use super::{Answers, History, READER, check};
 

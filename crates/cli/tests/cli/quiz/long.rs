@@ -1,4 +1,4 @@
-//! Fifteen phases and sixty items: one item is blocked, another was in progress when work stopped.
+//! Fifteen phases and sixty items. One item is blocked, and another was in progress when work stopped.
 
 use super::{Answers, History, READER, check};
 

@@ -1,4 +1,4 @@
-//! A project's own workflow: a failed gate, a pause of two days, a blocker, items in three states.
+//! A workflow of the project, with a failed gate, a pause of two days, a blocker, and items in three states.
 
 use super::{Answers, History, check};
 

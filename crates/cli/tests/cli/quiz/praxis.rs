@@ -1,5 +1,5 @@
-//! A praxis OS session: names and purposes from its own files, a gate that failed twice, an optional field
-//! that the gate used.
+//! A praxis OS session with names and purposes from its own files, a gate that failed twice, and an optional
+//! field that the gate used.
 
 use super::{Answers, History, check};
 

@@ -1,5 +1,5 @@
-//! A review in Open Code Review's files: a reviewer is missing, and somebody edited the state as if that
-//! phase were over.
+//! A review in the files of Open Code Review. One reviewer is missing, and somebody edited the state as if
+//! the phase was over.
 
 use super::{Answers, History, check};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
-//! An essay whose outline was just revised: the last stage is interrupted, argument maps are archived, and
-//! later a gate of the last stage fails on several checks.
+//! An essay whose outline was just revised. The last stage is interrupted, and argument maps are archived.
+//! Later, several checks of the last stage's gate fail.
 
 use super::{Answers, History, READER, check};
 
 const FOLDER: &str = "essay-pipeline-20261114-100000";
 
-/// A session in the last stage, with one paragraph approved, whose outline is then revised.
+/// A session in the last stage, with one approved paragraph. Its outline is revised after that.
 fn revised() -> History {
     let history = History::begin("main");
     let sandbox = &history.sandbox;
@@ -104,7 +104,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
         file(&format!("stage-3-section-{number}-arguments.md"), "Map\n");
         history.run(&[&format!("item done section-{number}")]);
     }
-    // The files exist by now, and only the approval is missing.
+    // The files exist now, and only the approval is missing.
     let next = history.sandbox.run_as(READER, ["next", "--json"]).ok().json();
     assert_eq!(next["command"], "leftoff approve birds-eye", "{next}");
     history.run(&["approve birds-eye", "advance --phase argument_development"]);
@@ -141,7 +141,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
             ],
         },
     );
-    // The title of a section is the one in the new outline.
+    // The new outline gives the title of the section.
     let items = history.sandbox.run_as(READER, ["item", "list", "--json"]).ok().json().to_string();
     assert!(items.contains("Section 2: Time and freight") && !items.contains("Section 2: Time\""), "{items}");
 }

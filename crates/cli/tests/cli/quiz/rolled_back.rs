@@ -1,5 +1,5 @@
-//! Somebody went back to an earlier phase: the later one is interrupted, with an item that another agent, which has no
-//! hooks, began. Notes of every kind.
+//! Somebody went back to an earlier phase and interrupted the later one. The later phase has an item that another
+//! agent, which has no hooks, had started. The session has notes of every kind.
 
 use super::{Answers, History, READER, check};
 
@@ -117,7 +117,7 @@ fn a_session_that_was_rolled_back_answers_all_twelve() {
             unverified: &["\"The lead waived the load test\""],
         },
     );
-    // Once the phase is done again, the rollback is history.
+    // After the phase was completed again, the rollback is only in the history.
     history.run(&["advance --phase migrate --evidence tables=5 --evidence rehearsed=true"]);
     let brief = sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;
     assert!(!brief.contains("Rolled back"), "{brief}");

@@ -1,4 +1,5 @@
-//! A Claude-Code-Workflow session with tasks: one done, one in progress, one waiting, one blocked.
+//! A session of Claude-Code-Workflow with four tasks: one is done, one in progress, one waiting, and one
+//! blocked.
 
 use super::{Answers, History, check};
 

@@ -1,5 +1,5 @@
-//! Twenty phases, of which one was skipped, sixty items, forty notes, and twelve files: what a list leaves out is said
-//! once, so that every question still has its answer.
+//! Twenty phases with one skipped, sixty items, forty notes, and twelve files. The brief says once what a list leaves
+//! out, so that every question can still be answered.
 
 use super::{Answers, History, READER, check};
 

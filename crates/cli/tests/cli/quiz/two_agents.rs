@@ -1,4 +1,4 @@
-//! Two agents in one session, a third one gone with its lease, and a compacted conversation.
+//! Two agents in one session, a third one that is gone but still has a lease, and a compacted conversation.
 
 use super::{Answers, History, check, other_agent};
 use crate::agent::Agent;

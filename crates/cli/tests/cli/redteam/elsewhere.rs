@@ -1,5 +1,5 @@
-//! Histories from other places: invented bundles, segments under another's name, copies of a store, abandoned
-//! sessions.
+//! Histories from other places: invented bundles, segments under the name of somebody else, copies of a
+//! store, abandoned sessions.
 
 use super::{Cheat, Met, PLAN, WORK, agent, refused, row, run_git};
 use crate::git;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::Sandbox;
 
-/// The name of an invented bundle in a project.
+/// The file name of an invented bundle in a project.
 const BUNDLE: &str = "invented.leftoff";
 const OF_BUNDLE: &[&str] = &["--bundle", BUNDLE, "--branch", "main"];
 
@@ -190,7 +190,7 @@ fn hash_of(parts: &[Vec<u8>]) -> Vec<u8> {
     hasher.finalize().to_vec()
 }
 
-/// Changes rows, and computes the whole chain of the only session again.
+/// Changes rows, and computes the whole hash chain of the only session again.
 fn chain_again(sandbox: &Sandbox, sql: &str) {
     tamper(sandbox, sql);
     let rows = database(sandbox);
@@ -216,7 +216,7 @@ fn chain_again(sandbox: &Sandbox, sql: &str) {
     rows.execute("UPDATE sessions SET head=?", [&link]).unwrap();
 }
 
-/// A project that took a signed bundle, made before the approval was taken back.
+/// A project that imported a signed bundle. The bundle was made before the approval was withdrawn.
 pub(super) fn took_older_bundle() -> Sandbox {
     let sandbox = signed_work();
     let there = with_bundle(&sandbox, |_| {});
@@ -228,7 +228,7 @@ pub(super) fn took_older_bundle() -> Sandbox {
     there
 }
 
-/// A project that took the bundle of another one's work.
+/// A project that imported the bundle of another project's work.
 pub(super) fn taken() -> Sandbox {
     let sandbox = proven();
     let there = with_bundle(&sandbox, |_| {});
@@ -242,8 +242,8 @@ fn body_of(event: &Value) -> Value {
     serde_json::from_str(event["body"].as_str().unwrap()).unwrap()
 }
 
-/// A project with the workflow of this one, and with its session in a bundle whose events were changed and
-/// numbered again.
+/// A project with the same workflow, and with a session from a bundle whose events were changed and numbered
+/// again.
 fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandbox {
     let path = sandbox.folder().join("s.leftoff");
     sandbox.run(["bundle", "create", "--session", "s", &path.display().to_string()]).ok();
@@ -258,7 +258,7 @@ fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandb
         event.as_object_mut().unwrap().remove("command");
         event.as_object_mut().unwrap().remove("ordinal");
     }
-    // The bundle has the header first, then definitions, then the events, and files last.
+    // A bundle has a header, then definitions, then events, and then files.
     let at = lines.iter().rposition(|line| line.get("definition").is_some()).unwrap() + 1;
     lines.splice(at..at, events.into_iter().map(|event| json!({ "event": event })));
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -305,7 +305,7 @@ fn finish_work(sandbox: &Sandbox) {
     agent(sandbox, &["advance", "--phase", "test", "--evidence", "passed=3"]).ok();
 }
 
-/// Another clone, which did the work and shared it.
+/// Another clone, which did the work and sent it.
 fn worked_on_by_another(hub: &Path) -> Sandbox {
     let eve = clone_of(hub);
     start_work(&eve);
@@ -314,7 +314,7 @@ fn worked_on_by_another(hub: &Path) -> Sandbox {
     eve
 }
 
-/// A clone that received the work of another one.
+/// A clone that received the work of another clone.
 fn received() -> Sandbox {
     let (hub, anna) = shared();
     worked_on_by_another(&hub);
@@ -327,7 +327,7 @@ fn replica(clone: &Sandbox) -> String {
     settings["replica"].as_str().unwrap().to_owned()
 }
 
-/// Names the reader as the author of every segment in the writer's own ref.
+/// Writes the reader's name as the author of every segment in the writer's ref.
 fn say_that_it_wrote(hub: &Path, writer: &Sandbox, reader: &Sandbox) {
     let work = writer.folder().join("segments");
     let name = format!("refs/leftoff/v1/{}", replica(writer));

@@ -1,4 +1,5 @@
-//! Cheats about who asks: an agent that hides its variables, or runs where a person's command started it.
+//! Cheats about who runs a command: an agent that hides its variables, or that is started by a person's
+//! command.
 
 use super::{CLAUDE, Cheat, Met, agent, given, refused, row};
 use crate::gates::started;
@@ -52,7 +53,7 @@ pub(super) fn cheats() -> Vec<Cheat> {
                 "tests.sh",
                 &format!("env -u LEFTOFF_CHECK script -qec '{approve}' /dev/null </dev/null\nexit 0\n"),
             );
-            // A person runs the gate, so no agent is above the command.
+            // A person runs the gate, so no parent of the command is an agent.
             let mut gate = testkit::at_terminal(&format!("{} advance --phase all", program(&sandbox)));
             surround(&sandbox, &mut gate);
             let ran = Ran::from(gate.output().unwrap());
@@ -81,7 +82,7 @@ pub(super) fn cheats() -> Vec<Cheat> {
     ]
 }
 
-/// Cheats that get through; the guide says why.
+/// Cheats that succeed. The guide says why.
 pub(super) fn through() -> Vec<Cheat> {
     vec![
         row("deletes both records that a bundle was taken", Met::GetsThrough, || {
@@ -96,7 +97,7 @@ pub(super) fn through() -> Vec<Cheat> {
     ]
 }
 
-/// A phase that a command and a person's approval check.
+/// A phase that is checked by a command, and by the approval of a person.
 fn with_command(run: &str) -> Sandbox {
     started(&format!(
         "[[phase]]\nid = \"all\"\n[[phase.check]]\nid = \"tests\"\nkind = \"command\"\nrun = \"{run}\"\n\
@@ -108,28 +109,28 @@ fn program(sandbox: &Sandbox) -> String {
     sandbox.command(["status"]).get_program().to_string_lossy().into_owned()
 }
 
-/// A shell under the name of an agent's program.
+/// A shell that has the name of an agent's program.
 fn own_program(sandbox: &Sandbox, name: &str) -> PathBuf {
     let own = sandbox.folder().join(name);
     std::fs::copy("/bin/sh", &own).unwrap();
     own
 }
 
-/// As the sandbox's own commands, but with parents.
+/// A command like those of the sandbox, but with parent processes.
 fn surround(sandbox: &Sandbox, command: &mut Command) {
     let inner = sandbox.command(["status"]);
     command.current_dir(sandbox.project()).env_clear().envs(given(&inner)).env("TERM", "dumb");
     command.env_remove("LEFTOFF_TEST_ALONE");
 }
 
-/// A shell line on its own terminal, started with this variable.
+/// Runs a shell line on a new terminal, with this variable set.
 fn below(sandbox: &Sandbox, line: &str, variable: (&str, &str)) -> Ran {
     let mut shell = testkit::at_terminal(line);
     surround(sandbox, &mut shell);
     Ran::from(shell.env(variable.0, variable.1).output().unwrap())
 }
 
-/// The agent's command where everything was accepted, in a folder of its own.
+/// Runs the agent's command with everything accepted, in another folder.
 fn with_own_policy(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let before = std::fs::read_to_string(sandbox.path(".leftoff/config.toml")).unwrap_or_default();
     let rules = ["approve", "override", "skip", "purge"];

@@ -1,5 +1,5 @@
-//! Cheats while a gate runs: rows, snapshots and files that differ only during the gate, or come from another
-//! worktree.
+//! Cheats while a gate runs: rows, snapshots and files that differ only while the gate runs, or that come
+//! from another worktree.
 
 use super::{CLAUDE, Cheat, Met, PLAN, WORK, agent, refused, row, run_git, with_clean_worktree_asked};
 use crate::gates::started;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::process::Command;
 use testkit::{Ran, Sandbox};
 
-/// A phase that needs all items done, and a field that says so.
+/// A phase that requires all items to be done, and a field that says so.
 const ITEMS: &str = r#"
 [[phase]]
 id = "build"
@@ -207,7 +207,7 @@ fn in_worktrees() -> Vec<Cheat> {
     ]
 }
 
-/// A session in a phase with a file and two open items, and with this check.
+/// A session in a phase with a file and two open items. The phase has this check.
 fn with_items(check: &str) -> Sandbox {
     let sandbox = started(&format!("{ITEMS}  [[phase.check]]\n  id = \"tasks\"\n  {check}\n"));
     sandbox.write(".leftoff/sessions/s/BUILT.md", "built\n");

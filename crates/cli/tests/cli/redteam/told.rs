@@ -1,4 +1,4 @@
-//! Cheats by false statements: boxes ticked in files, conditions that are false for a moment, histories under
+//! Cheats by false statements: ticked boxes in files, conditions that are false for a moment, histories under
 //! another name.
 
 use super::running::in_snapshot;
@@ -9,24 +9,24 @@ use crate::verify::{database, proven, tamper};
 use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
-/// A phase that needs all items done.
+/// A phase that requires all items to be done.
 const ITEMS: &str =
     "[[phase]]\nid = \"build\"\nitems = \"task\"\n[[phase.check]]\nid = \"all\"\nkind = \"items\"\n";
 
-/// A workflow whose second phase applies if a file exists.
+/// A workflow whose second phase applies only if a file exists.
 const BY_FILE: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"exists('RISKY.md')\"\n\
     [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n";
 const RISKY: &str = ".leftoff/sessions/s/RISKY.md";
 
-/// A workflow whose second phase applies if a field is set.
+/// A workflow whose second phase applies only if a field is set.
 const BY_FIELD: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"session.fields.risky == true\"\n\
     [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n[fields]\nrisky = { type = \"boolean\", default = true }\n";
 
-/// A workflow that needs a file, and a field that says that the tests pass.
+/// A workflow that requires a file, and a field that says that the tests pass.
 const GREEN: &str = "[[phase]]\nid = \"build\"\n[[phase.check]]\nid = \"built\"\nkind = \"artifact\"\npath = \"B.md\"\n\
     [[phase.check]]\nid = \"green\"\nkind = \"expr\"\nexpr = \"session.fields.green == 'yes'\"\n";
 
-/// A workflow of which only the first phase is checked.
+/// A workflow in which only the first phase has checks.
 const PLANNED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n\
     [[phase]]\nid = \"ship\"\n";
 
@@ -210,7 +210,7 @@ fn under_other_names() -> Vec<Cheat> {
     ]
 }
 
-/// Cheats that nobody notices; the guide says why.
+/// Cheats that nobody notices. The guide says why.
 pub(super) fn through() -> Vec<Cheat> {
     vec![
         row("adds no items where all of them must be done", Met::GetsThrough, || {
@@ -273,7 +273,7 @@ fn edit(sandbox: &Sandbox, path: &str, change: impl FnOnce(&mut Value)) {
     sandbox.write(path, &value.to_string());
 }
 
-/// A session in a real repository, in which the workflow is committed.
+/// A session in a real repository. The workflow is committed.
 fn in_repository(phases: &str) -> Sandbox {
     let sandbox = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
     run_git(&sandbox, &["init", "-q", "-b", "main"]);
@@ -284,7 +284,7 @@ fn in_repository(phases: &str) -> Sandbox {
     sandbox
 }
 
-/// A session in which the tests do not pass, with a note that a person wants to be purged.
+/// A session in which the tests do not pass. A note says that they do not, and a person purges it.
 fn with_secret_note() -> Sandbox {
     let sandbox = started(GREEN);
     agent(&sandbox, &["note", "the word is abracadabra"]).ok();
@@ -293,7 +293,7 @@ fn with_secret_note() -> Sandbox {
     sandbox
 }
 
-/// Passes the gate while the snapshot says that the tests pass.
+/// Passes the gate, while the snapshot claims that the tests pass.
 fn pass_with_edited_snapshot(sandbox: &Sandbox) -> Ran {
     in_snapshot(sandbox, |body| body.replace(r#""green":"no""#, r#""green":"yes""#));
     let ran = agent(sandbox, &["advance", "--phase", "build"]).ok();

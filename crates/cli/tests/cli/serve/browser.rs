@@ -1,5 +1,5 @@
-//! The page in a real browser: opening, filtering, watching, approving, copying, phone, dark mode, and
-//! accessibility.
+//! Tests of the page in a real browser: opening, filtering, watching, approving, copying, small screens, dark
+//! mode, and accessibility.
 
 use super::client::Page;
 use super::{Sandbox, waiting};

@@ -1,5 +1,5 @@
-//! Headless Chromium, driven by its debugging protocol over two pipes: JSON documents separated by zero
-//! bytes.
+//! Runs Chromium without a window. It is controlled over two pipes with its debugging protocol: JSON
+//! documents with zero bytes between them.
 
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Starts the browser. `None`, with a report, if this machine has no chromium.
+    /// Starts the browser. If this machine has no chromium, records that and returns `None`.
     pub fn start(sandbox: &Sandbox) -> Option<Self> {
         let named = std::env::var("LEFTOFF_TEST_CHROMIUM").ok();
         let names = named.iter().map(String::as_str).chain(["chromium", "chromium-browser", "google-chrome"]);
@@ -63,7 +63,7 @@ impl Chromium {
         let attached = browser.call("Target.attachToTarget", &json!({"targetId": target, "flatten": true}));
         browser.session = attached["sessionId"].clone();
         browser.call("Page.enable", &json!({}));
-        // Allows actions that need a focused page, such as using the clipboard.
+        // Allows actions that need a page with the focus, such as using the clipboard.
         browser.call("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         Some(browser)
     }
@@ -95,7 +95,7 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Clicks the middle of an element as soon as the page contains it.
+    /// Clicks the middle of an element when the page contains it.
     #[track_caller]
     pub fn click(&mut self, selector: &str) {
         self.until(&format!("document.querySelector({selector:?})"));
@@ -110,7 +110,7 @@ impl Chromium {
         }
     }
 
-    /// The value of an expression, as text.
+    /// The value of a JavaScript expression, as text.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> String {
         let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
@@ -122,11 +122,11 @@ impl Chromium {
         }
     }
 
-    /// Waits until an expression is true.
+    /// Waits until a JavaScript expression is true.
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
         let end = Instant::now() + Duration::from_mins(1);
-        // A page that is being left does not answer.
+        // A page does not answer while the browser is leaving it.
         let asked = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
         while self.call("Runtime.evaluate", &asked)["result"]["value"] != json!(true) {
             if Instant::now() > end {

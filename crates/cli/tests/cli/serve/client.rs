@@ -1,4 +1,4 @@
-//! A server, and a client that sends exactly the given bytes.
+//! A running server, and a client that sends exactly the given bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -31,12 +31,12 @@ impl Reply {
 }
 
 impl Page {
-    /// Starts a server without a person, and exchanges its token.
+    /// Starts a server that no person started, and exchanges its token for a cookie.
     pub fn serve(sandbox: &Sandbox, words: &[&str]) -> Self {
         Self::of(Running::start(sandbox.command(["serve"].iter().chain(words))))
     }
 
-    /// Starts a server as a person does, at a terminal.
+    /// Starts a server as a person does, on a terminal.
     pub fn serve_at_terminal(sandbox: &Sandbox, words: &[&str]) -> Self {
         let inner = sandbox.command(["serve"].iter().chain(words));
         let line: Vec<String> = std::iter::once(inner.get_program())
@@ -50,7 +50,7 @@ impl Page {
         Self::of(Running::start(command))
     }
 
-    /// The path to which a server redirects a request with its token for this path.
+    /// The path to which the server redirects a request for this path with the server's token.
     pub fn sent_on(sandbox: &Sandbox, path: &str) -> String {
         let mut server = Running::start(sandbox.command(["serve"]));
         let (port, token) = address(&server.until("http://"));
@@ -99,14 +99,14 @@ impl Page {
 
     pub fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut stream = self.connect();
-        // A server that has read enough may close the connection before everything is sent.
+        // A server that has read enough may close the connection before the client has sent everything.
         let _ = stream.write_all(request(method, path, headers, body).as_bytes());
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         parsed(&String::from_utf8_lossy(&bytes))
     }
 
-    /// A stream of changes.
+    /// A stream of the server's events.
     pub fn events(&self, session: &str, last: Option<&str>) -> Events {
         let mut stream = self.connect();
         let host = self.host();

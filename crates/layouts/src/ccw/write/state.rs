@@ -120,7 +120,7 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
     let is_odd = said.read.state.odd_phase.is_some() && (is_resumed || since.iter().any(is_work));
     if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
-        // A file that has both keys gets the same phase in both.
+        // If a file has both keys for the phase, both get the same value.
         if changes
             .document
             .get(&["phase"])

@@ -255,7 +255,8 @@ impl<'a> Parser<'a> {
                 self.expect(")")?;
                 Ok(Node::Length(Box::new(of)))
             }
-            // Such a word calls a function, or is a keyword where a value is expected.
+            // A word before a parenthesis calls a function, and a keyword is not a value. Neither is
+            // supported.
             _ if self.sees("(") || KEYWORDS.contains(&word) => Err(format!("'{word}'")),
             _ => Ok(Node::Name(word.to_owned())),
         }

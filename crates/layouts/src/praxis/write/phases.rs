@@ -28,7 +28,7 @@ impl Change<'_> {
 
     fn checkpoint(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let word = match phase.state {
-            // This completion was read from the file, so the file already shows it.
+            // A claimed completion was read from the file, so the file already shows it.
             PhaseState::Completed { .. } if phase.claimed => return,
             PhaseState::Completed { .. } => "passed",
             PhaseState::Skipped { .. } => "skipped",
