@@ -98,8 +98,8 @@ pub struct Facts {
     pub takes_every_folder: bool,
     /// True if sessions sorted by path are also sorted by age. If false, sessions are sorted by their times.
     pub ordered_by_name: bool,
-    /// True if times in the files may lack a zone. Such times are in the zone of this machine, which the tree
-    /// contains.
+    /// True if times in the files may lack a zone. Such times are in this machine's zone, which is stored in
+    /// the tree.
     pub local_times: bool,
     /// True if a worktree can have only one active session, including native sessions.
     pub exclusive: bool,

@@ -49,8 +49,8 @@ fn happened(event: &mut Event, name: &str) -> Happened {
         "userPromptSubmitted" => Happened::Prompt,
         "preToolUse" => Happened::BeforeTool(call(event)),
         "postToolUse" => Happened::AfterTool(call(event)),
-        // The event does not show whether the agent was kept from stopping before. With `again: true`, leftoff keeps
-        // the agent from stopping only where the number of times is limited.
+        // The event does not show whether the agent was already kept from stopping. So `again` is always true: leftoff
+        // then blocks a stop only where the number of blocked stops is limited.
         "agentStop" => Happened::Stopping { again: true, last_words: None },
         "sessionEnd" => Happened::Ended,
         _ => Happened::Other,

@@ -93,9 +93,9 @@ pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
     }
 }
 
-/// The phase of the current round or run according to the state. If the state says that a round or run is
-/// finished, and the files show a newer one, then the state describes the older one, and the phase is the
-/// newer one's first.
+/// The phase of the current round or run according to the state. The state may say that a round or run is
+/// finished while the files show a newer one. It then describes the older one, and the newer one is in its
+/// first phase.
 fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
     let phase = state.phase(kind, warnings)?;
     let about = match kind {

@@ -88,8 +88,9 @@ pub(super) fn ended(run: &Run) -> Option<Said> {
     run.completed_at.map(Said::Began)
 }
 
-/// Reopens a completed phase and all phases after it. A phase that has not started in the files while a later
-/// phase is in progress is not started here: the phase before it is reopened, and completed again.
+/// Reopens a completed phase and all phases after it. If the phase has not started in the files although a
+/// later phase is in progress, it is not started here either: the phase before it is reopened and completed
+/// again instead.
 fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
     let is_passed = place(phase) < place(now.current().id());

@@ -21,8 +21,8 @@ pub fn is_pause_or_resume(command: &str) -> bool {
     does_only(command, |verb| matches!(verb, "pause" | "resume"))
 }
 
-/// True if a command line only manages requirements. Such a command is never blocked, because it may satisfy
-/// the requirement that would block it.
+/// True if a command line only manages requirements. A trigger without a pattern ignores such a command,
+/// because the command may satisfy the requirement that would block it.
 fn is_about_requirements(command: &str) -> bool {
     does_only(command, |_| true)
 }
