@@ -1,4 +1,4 @@
-//! The text that a client gets when it connects, before it has called any tool.
+//! The instructions that a client gets when it connects, before it calls a tool.
 
 pub(crate) const INSTRUCTIONS: &str = "\
 leftoff keeps the state of work that takes many steps, so that any agent can continue where the last one stopped. A session follows the phases of a workflow; each phase ends at a gate that checks evidence.

@@ -1,5 +1,5 @@
-//! The headers of every answer that limit what a browser does with it: where a page may load from, who may frame it,
-//! and that nothing is kept.
+//! Headers that limit what a browser does with an answer. They say from where a page may load data, that no other page
+//! may embed it, and that nothing is stored.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -15,7 +15,7 @@ pub fn add(headers: &mut HeaderMap) {
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_FRAME_OPTIONS, "DENY"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With a stricter policy, browsers would send forms without an Origin.
+        // With a stricter policy, browsers would not send the Origin with forms.
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),

@@ -1,29 +1,29 @@
-//! The answer to a command in words: what it did, the next step, and warnings.
+//! The answer to a command in words: its result, the next step, and warnings.
 
 use crate::ui::{Out, Tone, lines};
 use engine::view::Warning;
 use engine::{Answer, Next};
 use std::fmt::Write;
 
-/// The result of a command, in a few lines, with the next step.
+/// The result of a command in a few lines, with the next step.
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
-    // Without the next step if `-q` was given.
+    // With `-q`, the next step is not shown.
     let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
     format!("{}{next}", answer_line(done, answer, out))
 }
 
-/// The result of a command, in one line.
+/// The result of a command on one line.
 pub fn answer_line(done: &str, answer: &Answer, out: &Out) -> String {
     let word = if answer.view.already { "already done; nothing changed" } else { done };
     format!("{} {word}\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
-/// Says in one line why a command changed nothing: `login already paused; nothing changed`.
+/// The line that says why a command changed nothing, such as `login already paused; nothing changed`.
 pub fn already_line(state: &str, answer: &Answer, out: &Out) -> String {
     format!("{} {state}; nothing changed\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
-/// Says why a command changed nothing, and shows the next step.
+/// The line that says why a command changed nothing, and the next step.
 pub fn already(state: &str, answer: &Answer, out: &Out) -> String {
     let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
     format!("{}{next}", already_line(state, answer, out))
@@ -50,8 +50,8 @@ pub fn warn(warnings: &[Warning], out: &Out) {
     }
 }
 
-/// Prints warnings beside an answer. Problems in files that existed before are counted only, so that they do not hide
-/// the answer.
+/// Prints the warnings that belong to an answer. Of problems in files that existed before the command, only the number
+/// is printed, so that they do not hide the answer.
 pub fn warn_shortly(warnings: &[Warning], out: &Out) {
     const MOST: usize = 3;
     let is_odd = |warning: &&Warning| warning.kind == "foreign_file";

@@ -1,4 +1,4 @@
-//! `leftoff show`: a session with every attempt, revision, file, note and field.
+//! The output of `leftoff show`: a session with every attempt, revision, file, note and field.
 
 use super::status::status;
 use crate::ui::{LONGEST_LINE, Out, Tone, line, set_in};
@@ -35,7 +35,7 @@ pub fn whole(view: &View, out: &Out) -> String {
     text
 }
 
-/// All revisions, oldest first.
+/// All revisions of the session, with the oldest first.
 fn revisions(view: &View, out: &Out) -> String {
     if view.revisions.is_empty() {
         return String::new();
@@ -60,7 +60,7 @@ fn artifacts(artifacts: &[Artifact], out: &Out) -> String {
     text
 }
 
-/// `PLAN.md  version 2, 1204 bytes, of plan, 3f1c9a…`
+/// A recorded file on one line, such as `PLAN.md  version 2, 1204 bytes, of plan, 3f1c9a…`.
 pub fn artifact_line(known: &Artifact) -> String {
     let newest = &known.newest;
     let phase = newest.phase.as_ref().map(|phase| format!(", of {phase}")).unwrap_or_default();
@@ -73,7 +73,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
         AttemptOutcome::Passed => "passed",
         AttemptOutcome::Failed => "FAILED",
     };
-    // Omits fractions of a second.
+    // The time is shown without fractions of a second.
     let at = attempt.at.strftime("%Y-%m-%dT%H:%M:%SZ");
     let mut text = format!("  attempt {ordinal}: {verdict}, {at} by {}\n", attempt.actor);
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {

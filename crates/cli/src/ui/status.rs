@@ -1,4 +1,4 @@
-//! `leftoff status`: a session on one screen.
+//! The output of `leftoff status`: a session on one screen.
 
 use super::answer::next_in;
 use crate::ui::{LONGEST_LINE, Out, Tone, cut, lines, wrapped};
@@ -8,7 +8,7 @@ use model::lifecycle::Lifecycle;
 use model::status::Status;
 use std::fmt::Write;
 
-/// The maximum number of lines for a text: `status` fits on one screen, and `show` and `brief` have the whole text.
+/// The maximum number of lines for one text. `status` must fit on one screen; `show` and `brief` show the whole text.
 const LINES_OF_A_TEXT: usize = 2;
 const LINES_OF_NEXT: usize = 3;
 const SHOWN_NOTES: usize = 3;
@@ -53,7 +53,7 @@ pub fn status(view: &View, out: &Out) -> String {
     text
 }
 
-/// Says why the session is not active; empty if it is active.
+/// The lines that say why the session is not active. Empty if it is active.
 fn ending(view: &View, out: &Out) -> String {
     let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
     match &view.lifecycle {
@@ -73,7 +73,7 @@ fn ending(view: &View, out: &Out) -> String {
     }
 }
 
-/// The rounds as found in files, and the duration of the current one.
+/// The rounds that were found in files, and the duration of the current round.
 pub fn rounds(view: &View, out: &Out) -> String {
     let mut text = String::new();
     if let Some(seconds) = view.elapsed_seconds {
@@ -100,7 +100,7 @@ fn requirements(view: &View, out: &Out) -> String {
     format!("{}\n", out.paint(Tone::Warning, &lines("Required: ", &words, LINES_OF_A_TEXT, out)))
 }
 
-/// The results of file checks, in layouts that have such checks.
+/// The results of health checks of files, in layouts that have such checks.
 fn health(view: &View, out: &Out) -> String {
     let mut text = String::new();
     for found in &view.health {

@@ -8,7 +8,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 /// The maximum number of characters of a text in one line.
 pub(super) const LONGEST_LINE: usize = 400;
 
-/// Text cut to this width, with an ellipsis.
+/// The text, cut to this width. An ellipsis shows that it was cut.
 pub fn cut(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -40,12 +40,12 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     textwrap::fill(words, options)
 }
 
-/// A labelled line, wrapped to the width of the terminal.
+/// A line that begins with a label, wrapped to the width of the terminal.
 pub fn line(label: &str, text: &str, out: &Out) -> String {
     lines(label, text, usize::MAX, out)
 }
 
-/// Like `line`, cut to at most `most` lines.
+/// A line like that of `line`, cut to at most `most` lines.
 pub(super) fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
     let whole = wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2);
     let mut shown: Vec<&str> = whole.lines().take(most).collect();
@@ -58,7 +58,7 @@ pub(super) fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
     shown.join("\n")
 }
 
-/// The parts of a line, each with the space after it.
+/// The parts of a line that cannot be broken, each with the space after it.
 fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut rest = line;
     let lengths = pieces(line).into_iter().map(|piece| piece.len());

@@ -28,8 +28,8 @@ const EVENTS: [&str; 9] = [
     "SessionEnd",
 ];
 
-/// The command is run without a shell and its text never changes, so that an agent that trusts commands by their text
-/// does not ask again.
+/// The hooks. The command runs without a shell, and its text never changes. An agent that trusts commands by their text
+/// thus asks only once.
 fn hooks(path: PathBuf) -> Edit {
     let hook = json!({ "type": "command", "command": "leftoff", "args": ["hook", "claude"], "timeout": 10 });
     let group = json!({ "hooks": [hook] });

@@ -1,4 +1,4 @@
-//! Codex's files, and leftoff's entries in them: hooks, the MCP server, and the folders that its sandbox may write to.
+//! Codex's files, and leftoff's entries in them: hooks, the MCP server, and the folders to which its sandbox may write.
 
 use super::{Agent, Places, quiet};
 use crate::install::edit::{Edit, JsonEdit};
@@ -42,7 +42,8 @@ pub fn codex_home(places: &Places) -> Option<PathBuf> {
     places.codex_home.clone().or_else(|| places.home.as_ref().map(|home| home.join(".codex")))
 }
 
-/// Lets Codex's sandbox write to the stores: it protects the git folder, where a store usually is.
+/// The edit that lets Codex's sandbox write to the stores. A store is usually in the git folder, which the sandbox
+/// protects.
 pub(super) fn writable_roots(places: &Places) -> Option<(PathBuf, Edit)> {
     let home = codex_home(places)?;
     let base = home.parent().unwrap_or(&home).to_owned();
@@ -51,7 +52,7 @@ pub(super) fn writable_roots(places: &Places) -> Option<(PathBuf, Edit)> {
 }
 
 fn hooks(path: PathBuf, command: &str) -> Edit {
-    // Codex allows the hook at the end of a conversation at most three seconds, and warns about a longer limit.
+    // For the hook at the end of a conversation, Codex allows three seconds, and warns about a longer limit.
     let seconds = |event: &str| if event == "SessionEnd" { 3 } else { 10 };
     Edit::Json(JsonEdit::lists(
         path,

@@ -1,4 +1,4 @@
-//! Copilot CLI's file of hooks, which is leftoff's alone.
+//! Copilot CLI's file of hooks. It contains nothing but leftoff's entries.
 
 use super::Agent;
 use crate::install::edit::{Edit, JsonEdit};
@@ -19,8 +19,7 @@ pub(super) const AGENT: Agent = Agent {
 const EVENTS: [&str; 6] =
     ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"];
 
-/// Copilot's hooks, in a file that is leftoff's alone. A preToolUse command that fails blocks the agent, so the command
-/// must succeed even if leftoff is missing.
+/// The hooks. A preToolUse command that fails blocks the agent, so the command must succeed even if leftoff is missing.
 fn hooks(path: PathBuf) -> Edit {
     let hook = |event: &str| {
         let bash = format!("if command -v leftoff >/dev/null; then leftoff hook copilot {event}; fi");

@@ -19,7 +19,7 @@ pub(super) const AGENT: Agent = Agent {
 const EVENTS: [&str; 7] =
     ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd"];
 
-/// Gemini's time limits are in milliseconds.
+/// The entries in Gemini's settings, in which time limits are in milliseconds.
 fn settings(path: PathBuf, command: &str) -> Edit {
     let hook = json!({ "name": "leftoff", "type": "command", "command": command, "timeout": 10_000 });
     let group = json!({ "matcher": "*", "hooks": [hook] });

@@ -1,4 +1,4 @@
-//! OpenCode's plugin, a file that is leftoff's alone.
+//! OpenCode's plugin. The file contains nothing but leftoff's code.
 
 use super::Agent;
 use crate::install::edit::Edit;
