@@ -49,7 +49,7 @@ pub struct Reader {
     pub now: Timestamp,
 }
 
-/// A session of another tool that only its files contain.
+/// A session of another tool that is not in the store: leftoff knows it only from the tool's files.
 pub struct Foreign {
     pub located: Located,
     /// The files as found on disk.

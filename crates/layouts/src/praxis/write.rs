@@ -97,7 +97,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     Some(change.document.into_bytes())
 }
 
-/// A description of the session, which is never empty.
+/// A description of the session. It is never an empty string.
 fn about(session: &Session) -> &str {
     session.target.as_deref().unwrap_or(&session.title)
 }

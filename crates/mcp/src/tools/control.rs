@@ -22,7 +22,7 @@ const WAYS: &[&str] = &["go_on", "go_back"];
 
 pub(super) const ENTRY: Entry = Entry {
     name: "control",
-    description: "pause when you stop before the end (reason; context: what you are in the middle of). resume `session`, else the one paused last; switch to `session`; close a finished one. rollback reopens `phase` and later ones. revisit changes an earlier `phase` for `reason`: answers with a preview, does it with confirm.",
+    description: "pause when you stop before the end (`context`: what you are in the middle of). resume `session`, or else the session paused last. switch makes `session` the active one. close ends a finished session. rollback reopens `phase` and later phases. revisit changes an earlier `phase`: shows a preview; confirm applies it.",
     parameters: &[
         required("action", ArgumentType::Choice(ACTIONS), ""),
         optional("phase", ArgumentType::Text, ""),
