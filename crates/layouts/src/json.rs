@@ -318,7 +318,8 @@ fn put_back<'a>(
     }
 }
 
-/// `onto`, with every value set that differs between `base` and `theirs`, at every level of nested objects.
+/// `onto`, with the value of `theirs` for every key whose value differs between `base` and `theirs`, at every
+/// level of nested objects.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok(written), Ok(mut document)) = (Document::parse_python(theirs), Document::parse_python(onto))
     else {

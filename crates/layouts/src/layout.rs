@@ -35,7 +35,7 @@ pub trait Layout: Sync {
     fn files(&self, spot: &Spot) -> FileRules;
 
     /// Further files that must be read because the session's own files name them. Called again with the files
-    /// read so far until it returns no new ones. The tree contains which files are missing.
+    /// read so far until it returns no new ones. The tree records which files are missing.
     fn more_files(&self, spot: &Spot, tree: &Tree, depth: Depth) -> Vec<Need>;
 
     /// Reads a session from its files. Never fails: an unreadable file is reported as a problem, and the rest
@@ -93,8 +93,8 @@ pub fn id_of_name(layout: &str, name: &str) -> SessionId {
 }
 
 impl Spot {
-    /// The path relative to the project's folder of a path in the session's tree. A path in the tree that
-    /// begins with `..` is outside the session's home.
+    /// Converts a path in the session's tree to a path relative to the project's folder. A path in the tree
+    /// that begins with `..` is outside the session's home.
     pub fn below_project(&self, path: &str) -> String {
         let (mut home, mut rest) = (self.home.as_str(), path);
         while let Some(above) = rest.strip_prefix("../") {

@@ -75,7 +75,8 @@ impl Snapshot {
         let mut sessions = listing.sessions;
         let more = sessions.len() > MOST_SESSIONS;
         sessions.truncate(MOST_SESSIONS);
-        // The sort is stable, so that otherwise the sessions stay in the order of their last activity.
+        // The sort is stable: sessions that are equal in both respects stay in the order of their last
+        // activity.
         sessions.sort_by_key(|line| (!line.current, line.lifecycle != "active"));
         let current = sessions.iter().find(|line| line.current).map(|line| line.session_id.clone());
         let mut named = options.clone();

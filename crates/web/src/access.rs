@@ -35,7 +35,7 @@ pub struct Closed {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Admitted {
     In,
-    /// By the token in its address. The browser gets the cookie and is redirected.
+    /// The request was admitted by the token in its address. The browser gets the cookie and is redirected.
     WithToken,
 }
 

@@ -38,7 +38,7 @@ enum Action {
     Verify,
     /// List every recorded version, oldest first
     History {
-        /// Only this file
+        /// List only the versions of this file
         path: Option<PathBuf>,
     },
     /// Restore a recorded version of a file

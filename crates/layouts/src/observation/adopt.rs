@@ -159,8 +159,9 @@ impl Observation {
         last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
-    /// Restores keys that another writer dropped: to drop a key is not to delete its value. The keys are read
-    /// as if they were present, and written back. Returns true if any key was restored.
+    /// Restores keys that another writer dropped, because a writer that drops a key does not mean to delete
+    /// its value. The keys are read as if they were present, and written back. Returns true if any key was
+    /// restored.
     fn restore_dropped(&mut self) -> bool {
         let mut any = false;
         for path in self.in_state(FileState::Edited) {

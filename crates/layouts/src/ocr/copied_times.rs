@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// The maximum time between the start of the day in a session's name and an earlier time in the state. Needed
-/// because the day is in local time, and the clocks of agents differ.
+/// How much earlier than the day in a session's name a time in the state may be. The day is in local time,
+/// and the clocks of agents differ.
 const SLACK: SignedDuration = SignedDuration::from_hours(36);
 
 /// Removes copied times from the state, and reports each.

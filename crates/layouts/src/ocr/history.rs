@@ -133,7 +133,7 @@ pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
     if session.rounds_have_folders { format!("rounds/round-{}/", round.number) } else { String::new() }
 }
 
-/// The numbers of the rounds, or runs, found in files, and true if the round or run has its final file.
+/// The rounds, or runs, found in files: the workflow, the number, and true if the final file exists.
 fn finished_or_not(session: &OcrSession, kind: OcrWorkflow) -> Vec<(OcrWorkflow, u32, bool)> {
     match kind {
         OcrWorkflow::Review => {

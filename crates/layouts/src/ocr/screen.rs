@@ -41,7 +41,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
     Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
 }
 
-/// When the run of the workflow that is not current started. `None` if that run is over and its duration is
+/// The start of the run in the workflow that is not current. `None` if that run is over and its duration is
 /// unknown.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
     let is_running = !session.is_closed && !other.is_finished;

@@ -76,7 +76,8 @@ impl State {
             .or_else(|| only(&|kind| self.numbered_phase(kind).is_some()))
     }
 
-    /// The workflow whose current round or run the state gives. `None` if the state gives both or neither.
+    /// The workflow of the counter in the state: `current_round` or `current_map_run`. `None` if the state
+    /// has both or neither.
     pub(super) fn kind_counted(&self) -> Option<OcrWorkflow> {
         match (self.current_round, self.current_map_run) {
             (Some(_), None) => Some(OcrWorkflow::Review),

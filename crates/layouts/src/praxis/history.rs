@@ -98,7 +98,7 @@ impl Teller<'_> {
         self.state.phases.get(&number).cloned().unwrap_or_default()
     }
 
-    /// Adds pauses that the data of no phase contains.
+    /// Adds the pauses that are not in the data of any phase.
     fn resumes(&mut self, began: Timestamp) {
         let told = self.state.phases.values().filter(|phase| phase.paused_seconds > 0).count();
         for _ in u32::try_from(told).unwrap_or(u32::MAX)..self.state.resume_count {

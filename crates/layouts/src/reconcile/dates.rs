@@ -34,8 +34,8 @@ pub(super) fn in_order(
     times
 }
 
-/// The reliable times; `None` for each of the others. A time that is not later than all earlier ones was
-/// inferred or is impossible. A time at or after `read` is a default.
+/// Each time that is reliable; `None` in place of each other time. A time that is not later than all earlier
+/// ones was inferred or is impossible. A time at or after `read` is a default.
 fn dated(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
     let (mut last, mut has_end) = (known, false);
     let counts = |said: &Option<Said>| {

@@ -70,8 +70,8 @@ impl Draft {
         }
     }
 
-    /// Makes claims of completed phases that have open items in the log, even if a file says that the phases
-    /// are done.
+    /// Changes completed phases to claimed ones if they have open items in the log, even if a file says that
+    /// they are done.
     pub(super) fn contest(&mut self) {
         let mut done: Vec<Name> = Vec::new();
         for event in &self.events {

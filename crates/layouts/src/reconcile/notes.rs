@@ -21,8 +21,8 @@ pub(super) fn notes(draft: &mut Draft, base: &Session, theirs: &Session) {
     }
 }
 
-/// The note in another list that corresponds to a note: the n-th note with that text, or else a note of that
-/// kind and time, whose text was changed.
+/// The note in `among` that corresponds to the note at `place` in `of`. It is the n-th note with the same
+/// text, or else a note of the same kind and time, whose text was changed.
 fn counterpart<'a>(of: &[Note], place: usize, among: &'a [Note]) -> Option<&'a Note> {
     let note = &of[place];
     with_its_words(of, place, among).or_else(|| {

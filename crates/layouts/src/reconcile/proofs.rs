@@ -23,8 +23,8 @@ pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof
 }
 
 fn begin(draft: &mut Draft, foreign: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
-    // Only the next run of the current workflow is added. Old folders, and folders of other workflows, say
-    // nothing about it.
+    // Only the next run of the current workflow is added. Old folders, and folders of other workflows, do not
+    // show that another run has started.
     let is_another = |run: &Run| run.workflow.name != *workflow;
     if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;

@@ -79,7 +79,8 @@ fn same_entry<'a>(
     })
 }
 
-/// `onto`, with every value set that differs between `base` and `theirs`, at every level of nested mappings.
+/// `onto`, with the value of `theirs` for every key whose value differs between `base` and `theirs`, at every
+/// level of nested mappings.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok((theirs, _)), Ok(mut document)) =
         (object(base), object(theirs), Document::parse(onto))

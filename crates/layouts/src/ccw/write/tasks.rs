@@ -93,7 +93,7 @@ fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names)
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
-        // By default, a task inherits from its container.
+        // The default value of `inherited_from` in a part is its container.
         let nothing = if key == "inherited_from" { json!(parent) } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));
     }

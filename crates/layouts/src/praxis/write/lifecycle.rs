@@ -101,7 +101,7 @@ impl Change<'_> {
         match (&self.session.lifecycle, &self.said.life) {
             (Lifecycle::Active, Life::Unsaid | Life::Active)
             | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
-            // A format without a word for a completed session shows that it is completed by its phases.
+            // The format has no word for a completed session. The phases show that the session is completed.
             (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
             (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,
             (
