@@ -1,5 +1,5 @@
-//! All commands, one file each. Only the parser of the typed command is built, because building all parsers takes half
-//! a millisecond.
+//! All commands, one file each, and their other names. Only the parser of the typed command is built, because building
+//! all parsers takes half a millisecond.
 
 mod abandon;
 mod advance;

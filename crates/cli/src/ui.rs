@@ -1,4 +1,5 @@
-//! Output to the terminal: colours, widths, stdout and stderr. What is shown is decided elsewhere.
+//! How output reaches the terminal: how wide, with or without colours, quietly, or as JSON. What is shown is decided
+//! elsewhere.
 
 pub mod answer;
 pub mod ask;

@@ -1,5 +1,5 @@
-//! Prints the line for an agent's status bar, from JSON that the agent gives. Never fails: if there is nothing to show,
-//! the line is empty.
+//! The words in an agent's status bar, for the folder and the conversation in the JSON that the agent gives. Never
+//! fails: if there is nothing to show, the line is empty.
 
 use crate::hooks::{identity, input};
 use engine::hooks::{StatusLine, status_line};

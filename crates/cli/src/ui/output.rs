@@ -1,6 +1,6 @@
-//! The last step before stdout and stderr: removes control characters, adds colours, and writes. Everything that the
-//! program prints goes through this file. Stored text thus cannot control a terminal, and a failed write is never
-//! reported as a success.
+//! The last step before stdout and stderr: removes control characters, turns tones into colours, and writes. Everything
+//! that the program prints goes through this file. Stored text thus cannot control a terminal, and a failed write is
+//! never reported as a success.
 
 use super::progress_line;
 use crate::failure::Failure;

@@ -1,5 +1,5 @@
-//! Counters of an agent session: used tools, blocked tools, satisfied requirements, skills, errors. Keys of
-//! other programs stay.
+//! Counters of an agent session (used tools, blocked tools, satisfied requirements, skills, errors), and how many
+//! entries each list keeps. Keys of other programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};

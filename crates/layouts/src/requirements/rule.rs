@@ -1,4 +1,5 @@
-//! One requirement: the tools that it guards, when it applies, and what satisfies it.
+//! One requirement and its defaults: the tools that it guards, when it applies, what satisfies it, and how long an
+//! approval is valid.
 
 use model::workflow::{RequirementDefinition, RequirementScope};
 

@@ -1,5 +1,5 @@
-//! Charts in SVG, rendered by the server. Every bar is labelled with its value, so that no information is in the colour
-//! alone.
+//! Charts in SVG, rendered by the server: where time goes, and a session over time. Every bar is labelled with its
+//! value, so that no information is in the colour alone.
 
 use engine::view::View;
 use engine::words::duration;
