@@ -15,6 +15,8 @@ use rustix::fs::{FlockOperation, flock};
 #[cfg(feature = "postgres")]
 use sha2::{Digest, Sha256};
 use std::fs;
+#[cfg(feature = "postgres")]
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, Store};
@@ -196,15 +198,24 @@ fn machine(makes: bool) -> String {
 
 #[cfg(feature = "postgres")]
 fn own_id(path: &Path, makes: bool) -> Option<String> {
-    if let Ok(text) = fs::read_to_string(path) {
-        return Some(text.trim().to_owned());
+    id_in(path).or_else(|| if makes { make_own_id(path) } else { None })
+}
+
+/// Writes a new id, whole: another process must never read a part of it, and take this machine for another one.
+#[cfg(feature = "postgres")]
+fn make_own_id(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    fs::create_dir_all(folder).ok()?;
+    let lock = fs::File::open(folder).ok()?;
+    flock(&lock, FlockOperation::LockExclusive).ok()?;
+    if let Some(id) = id_in(path) {
+        return Some(id);
     }
-    if makes {
-        fs::create_dir_all(path.parent()?).ok()?;
-        // An existing file is not replaced: if two processes write an id at the same time, both use the first one.
-        crate::setup::write_new(path, &format!("{}\n", random_id())).ok()?;
-    }
-    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    let (id, beside) = (random_id(), path.with_extension("new"));
+    let mut file = fs::File::create(&beside).ok()?;
+    file.write_all(format!("{id}\n").as_bytes()).and_then(|()| file.sync_all()).ok()?;
+    fs::rename(&beside, path).ok()?;
+    Some(id)
 }
 
 fn random_id() -> String {
@@ -215,7 +226,12 @@ fn random_id() -> String {
 
 /// Returns the project's id as recorded on this machine. The configuration on another branch may not have the id yet.
 fn recorded_id(local: &Path) -> Option<String> {
-    let text = fs::read_to_string(local.join("project")).ok()?;
+    id_in(&local.join("project"))
+}
+
+/// The id in a file; `None` if there is none, or not yet.
+fn id_in(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
@@ -257,5 +273,23 @@ mod tests {
         assert_eq!(Config::read(&project).unwrap().project, Some(id.clone()));
         fs::remove_file(&path).unwrap();
         assert_eq!(recorded_id(&local), Some(id));
+    }
+    #[test]
+    #[cfg(feature = "postgres")]
+    fn processes_that_need_the_machines_id_at_once_agree_on_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/machine");
+        assert_eq!(own_id(&path, false), None);
+        // A process that ends between creating the file and writing to it leaves an empty file.
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "").unwrap();
+        assert_eq!(own_id(&path, false), None);
+        let ids: Vec<Option<String>> = std::thread::scope(|scope| {
+            let asked: Vec<_> = (0..8).map(|_| scope.spawn(|| own_id(&path, true))).collect();
+            asked.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(ids[0].as_ref().map(String::len), Some(16));
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        assert_eq!(own_id(&path, false), ids[0]);
     }
 }

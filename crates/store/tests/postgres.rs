@@ -2,8 +2,11 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use store::contract::rows::{PATIENCE, WORKTREE, agent, batch, begin, go_on, id, line};
-use store::{Access, Arrived, Batch, Binding, Error, Opening, PostgresStore, SessionRow, Store};
+use store::contract::rows::{PATIENCE, WORKTREE, agent, batch, begin, go_on, id, line, paused};
+use store::{
+    Access, Arrived, Batch, Binding, Error, Filter, Opening, PostgresStore, SessionRow, Store, ViewRow,
+    WriteJournal,
+};
 
 fn on_server(url: &str, local: &std::path::Path) -> PostgresStore {
     let opening = Opening {
@@ -95,6 +98,66 @@ fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
     assert!(matches!(one.append(&batch([go_on(row.clone(), 1)])), Err(Error::Overtaken)));
     one.take_turn(PATIENCE).unwrap();
     one.append(&batch([go_on(row, 1)])).unwrap();
+}
+
+fn state_file(body: &str) -> ViewRow {
+    ViewRow {
+        session: id("first"),
+        path: "state.json".to_owned(),
+        hash: format!("hash of {body}"),
+        body: body.as_bytes().to_vec(),
+        previous: Vec::new(),
+        earlier: Vec::new(),
+        version: 2,
+        boot_id: "boot".to_owned(),
+        confirmed: false,
+        journal: WriteJournal::default(),
+    }
+}
+
+/// Two processes of one machine record the file of the same version in the same journal.
+#[test]
+fn a_refused_change_takes_nothing_from_the_journal_but_its_own_row() {
+    let Some(url) = testkit::postgres::schema("a refused change and the journal of files") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut one, mut other) = (on_server(&url, folder.path()), on_server(&url, folder.path()));
+    let row = begin(line("first")).row;
+    one.append(&batch([begin(line("first"))])).unwrap();
+    one.take_turn(PATIENCE).unwrap();
+    let with_file = |body| Batch { views: vec![state_file(body)], ..batch([go_on(row.clone(), 1)]) };
+    other.append(&with_file("kept")).unwrap();
+    assert!(matches!(one.append(&with_file("refused")), Err(Error::Overtaken)));
+    assert_eq!(other.views(&id("first")).unwrap(), [state_file("kept")]);
+    assert_eq!(one.views(&id("first")).unwrap(), [state_file("kept")]);
+}
+
+/// A change leaves a session's place in lists as it is if the writer knows that it is the first one.
+#[test]
+fn the_session_that_changed_last_is_listed_first_whoever_changed_it() {
+    let Some(url) = testkit::postgres::schema("the order of lists") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut stores = [on_server(&url, folder.path()), on_server(&url, folder.path())];
+    let names = ["first", "second", "third"];
+    for name in names {
+        stores[0].append(&batch([begin(paused(name))])).unwrap();
+    }
+    let together = names.map(|name| go_on(begin(paused(name)).row, 1));
+    stores[0].append(&batch(together)).unwrap();
+    let changes = [(0, 0), (0, 0), (0, 1), (0, 0), (1, 2), (0, 0), (1, 0), (1, 1), (1, 1), (0, 1), (0, 2)];
+    for (step, (writer, session)) in changes.into_iter().enumerate() {
+        let name = id(names[session]);
+        let store = &mut stores[writer];
+        loop {
+            store.take_turn(PATIENCE).unwrap();
+            let row = store.load(&name).unwrap().unwrap().row;
+            match store.append(&batch([go_on(row, 1)])) {
+                Ok(()) => break,
+                Err(error) => assert!(matches!(error, Error::Overtaken), "{error}"),
+            }
+        }
+        let listed = stores[1 - writer].list(&Filter::default()).unwrap();
+        assert_eq!(listed[0].row.id, name, "step {step}");
+    }
 }
 
 /// Writers with open connections decide on what they read last: no event is lost or written twice.

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
-/// `event` and `link` identify the last event of the session after the change. Two different changes can have the same
-/// version, but never the same link.
+/// `event` and `link` identify the last event of the session after the change. Two processes that change a session at the
+/// same time expect the same version, but never the same link: each has a row of its own.
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS views(project TEXT NOT NULL,session TEXT NOT NULL,path TEXT NOT NULL,\
     event INTEGER NOT NULL,link BLOB NOT NULL,version INTEGER NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,\
     earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,put_this INTEGER NOT NULL,backup TEXT,\
-    loses TEXT,PRIMARY KEY(project,session,path,event))STRICT";
+    loses TEXT,PRIMARY KEY(project,session,path,event,link))STRICT";
 
 /// The row of a file to write, and the event that makes the row valid.
 pub(super) struct Intent<'b> {
@@ -146,9 +146,10 @@ impl Local {
         Ok(known.unwrap_or_else(|| view.journal.clone()))
     }
 
-    /// Removes the older rows of these files, because the server has stored the change.
+    /// Removes the rows of these files that can no longer become valid, because the server has stored the change. Rows of
+    /// later changes stay: another process may have written them since.
     pub(super) fn carried_out(&self, intents: &[Intent<'_>]) -> Result<()> {
-        self.remove(intents, "event<>?4 OR link<>?5")
+        self.remove(intents, "event<?4 OR(event=?4 AND link<>?5)")
     }
 
     /// Removes these rows, because the server has not stored the change.
@@ -267,4 +268,67 @@ fn view_row(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<ViewRow> {
             loses: row.get(12)?,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(body: &[u8]) -> ViewRow {
+        ViewRow {
+            session: SessionId::parse("first").unwrap(),
+            path: "state.json".to_owned(),
+            hash: format!("hash of {}", body.len()),
+            body: body.to_vec(),
+            previous: Vec::new(),
+            earlier: Vec::new(),
+            version: 1,
+            boot_id: "boot".to_owned(),
+            confirmed: false,
+            journal: WriteJournal::default(),
+        }
+    }
+
+    fn known(journal: &Local) -> Vec<(u64, Hash)> {
+        let rows = journal.views(&SessionId::parse("first").unwrap()).unwrap();
+        rows.into_iter().map(|(_, event, link)| (event, link)).collect()
+    }
+
+    /// A process is often stopped between its commit and the removal of the rows that the commit made outdated.
+    #[test]
+    fn the_row_of_a_change_survives_a_process_that_finishes_an_earlier_change_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (Local::new(folder.path(), "a1b2c3"), Local::new(folder.path(), "a1b2c3"));
+        let (first, second) = (view(b"1"), view(b"22"));
+        let earlier = [Intent { view: &first, event: 4, link: [4; 32] }];
+        let later = [Intent { view: &second, event: 5, link: [5; 32] }];
+        one.intend(&earlier).unwrap();
+        other.intend(&later).unwrap();
+        one.carried_out(&earlier).unwrap();
+        assert_eq!(known(&other), [(5, [5; 32]), (4, [4; 32])]);
+        other.carried_out(&later).unwrap();
+        assert_eq!(known(&one), [(5, [5; 32])]);
+    }
+
+    /// Only one of two changes of the same version can be stored, and the other process takes only its own row back.
+    #[test]
+    fn the_row_of_a_change_survives_another_change_of_the_same_version_that_is_refused() {
+        for is_refused_last in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (one, other) = (Local::new(folder.path(), "a1b2c3"), Local::new(folder.path(), "a1b2c3"));
+            let (first, second) = (view(b"1"), view(b"22"));
+            let kept = [Intent { view: &first, event: 4, link: [4; 32] }];
+            let refused = [Intent { view: &second, event: 4, link: [9; 32] }];
+            one.intend(&kept).unwrap();
+            other.intend(&refused).unwrap();
+            if is_refused_last {
+                one.carried_out(&kept).unwrap();
+                other.discard(&refused).unwrap();
+            } else {
+                other.discard(&refused).unwrap();
+                one.carried_out(&kept).unwrap();
+            }
+            assert_eq!(known(&one), [(4, [4; 32])]);
+        }
+    }
 }
