@@ -36,6 +36,8 @@ pub(super) struct Answers {
     pub(super) sessions: BTreeMap<SessionId, Option<Kept>>,
     pub(super) active: BTreeMap<String, Option<SessionId>>,
     pub(super) agents: BTreeMap<Option<String>, Vec<AgentRow>>,
+    /// The session that the last change moved to the front of lists.
+    pub(super) front: Option<SessionId>,
 }
 
 impl Answers {
@@ -56,6 +58,12 @@ impl Answers {
         }
         if self.sessions.len() > MOST_SESSIONS {
             self.sessions.clear();
+        }
+        match &batch.streams[..] {
+            [] => {}
+            [stream] => self.front = Some(stream.row.id.clone()),
+            // Sessions that one change moves share their place.
+            [_, _, ..] => self.front = None,
         }
         for ((stream, line), seals) in batch.streams.iter().zip(&plan.lines).zip(&plan.seals) {
             let row = as_stored(&stream.row, machine);

@@ -2,7 +2,7 @@
 //! with the commit. The caller holds the turn, so nothing changes in between.
 
 use super::columns::{first, folded, optional_hash, signed, unsigned, values};
-use super::commit_statement::{Growth, commit, keep};
+use super::commit_statement::{Growth, Unlocked, commit, keep};
 use super::keys::{is_used, keep_key};
 use super::local_journal::Intent;
 use super::session_rows::{as_stored, is_same};
@@ -60,11 +60,12 @@ impl PostgresStore {
         let intents = plan.intents(batch);
         self.local.intend(&intents)?;
         let lock = turn.lock;
-        let begun = match lock {
-            Lock::Held => None,
-            Lock::Later(patience) => Some(begin_unlocked(patience, self.must_sync)),
-        };
-        let sent = self.wire.wait(pipelined(plan.statements(scope, batch, begun.as_deref())));
+        let changes = plan.changes(scope, batch);
+        // A change that is one statement is a transaction by itself.
+        let is_alone = lock != Lock::Held && changes.len() == 1 && !self.must_sync;
+        let statements =
+            if is_alone { changes } else { in_transaction(scope, lock, self.must_sync, changes) };
+        let sent = self.wire.wait(pipelined(statements));
         if lock != Lock::Held && sent.as_ref().is_err_and(Stop::is_overtaken) {
             // The failed commit ended the transaction, and so the turn.
             self.turn = None;
@@ -97,8 +98,9 @@ pub(super) struct Plan {
     known: BTreeMap<String, Known>,
     cursor: u64,
     pub(super) numbers: i64,
-    /// The counter of changes outside the log that the server must still have; `None` in a turn with the lock.
-    signs: Option<u64>,
+    unlocked: Option<Unlocked>,
+    /// The session that is at the front of lists already, if this turn knows it.
+    front: Option<SessionId>,
 }
 
 async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
@@ -137,8 +139,12 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
     for (stream, line) in batch.streams.iter().zip(&lines) {
         seals.push(seal_new(line.head, &stream.events, batch.seals.get(&stream.row.id))?);
     }
-    let signs = (turn.lock != Lock::Held).then_some(turn.counters.signs);
-    let plan = Plan { lines, seals, known, cursor: turn.counters.cursor, numbers, signs };
+    let unlocked = match turn.lock {
+        Lock::Held => None,
+        Lock::Later(patience) => Some(Unlocked { signs: turn.counters.signs, patience }),
+    };
+    let front = turn.seen.borrow().front.clone();
+    let plan = Plan { lines, seals, known, cursor: turn.counters.cursor, numbers, unlocked, front };
     plan.refuse_strays(batch)?;
     Ok(plan)
 }
@@ -297,11 +303,8 @@ impl Plan {
         }
     }
 
-    fn statements<'f>(&'f self, scope: Scope<'f>, batch: &'f Batch, begin: Option<&'f str>) -> Vec<Sent<'f>> {
+    fn changes<'f>(&'f self, scope: Scope<'f>, batch: &'f Batch) -> Vec<Sent<'f>> {
         let mut sent: Vec<Sent<'f>> = Vec::new();
-        if let Some(begin) = begin {
-            sent.push(Box::pin(async move { scope.ask.plainly(begin).await.map(|_| 0) }));
-        }
         if let Some(key) = &batch.key {
             sent.extend(keep_key(scope, key));
         }
@@ -324,8 +327,11 @@ impl Plan {
             if !line.is_same {
                 sent.push(session_rows::keep(scope, &stream.row, line));
             }
-            let growth = Growth::of(line, stream, seals, cursor, turn, self.numbers);
-            sent.push(keep(scope, Growth { signs: self.signs, ..growth }));
+            // A session that stays at the front keeps its place in the indexes, which saves the server a third of the work.
+            let is_in_front = batch.streams.len() == 1 && self.front.as_ref() == Some(&stream.row.id);
+            let growth =
+                Growth::of(line, stream, seals, cursor, (!is_in_front).then_some(turn), self.numbers);
+            sent.push(keep(scope, Growth { unlocked: self.unlocked, ..growth }));
             cursor += stream.events.len() as u64;
         }
         if !batch.bindings.is_empty() {
@@ -348,9 +354,23 @@ impl Plan {
         for (number, rows) in &by_session {
             sent.extend(items::keep(scope, *number, rows));
         }
-        sent.push(commit(scope));
         sent
     }
+}
+
+/// The changes with their commit, preceded by the start of the transaction if the turn has none yet.
+fn in_transaction<'f>(
+    scope: Scope<'f>,
+    lock: Lock,
+    must_sync: bool,
+    mut changes: Vec<Sent<'f>>,
+) -> Vec<Sent<'f>> {
+    if let Lock::Later(patience) = lock {
+        let begin = begin_unlocked(patience, must_sync);
+        changes.insert(0, Box::pin(async move { scope.ask.plainly(&begin).await.map(|_| 0) }));
+    }
+    changes.push(commit(scope));
+    changes
 }
 
 /// The row that shows whether the server has stored the change of a batch.

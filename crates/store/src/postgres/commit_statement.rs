@@ -3,10 +3,12 @@
 use super::Scope;
 use super::append::Line;
 use super::columns::{nanoseconds, note_of, plain, signed, values};
+use super::turn::milliseconds;
 use super::wire::{Sent, Step};
 use crate::chain::{Hash, Seal};
 use crate::{EventRow, Snapshot, StreamAppend};
 use jiff::Timestamp;
+use std::time::Duration;
 
 pub(super) fn commit(scope: Scope<'_>) -> Sent<'_> {
     Box::pin(async move { scope.ask.plainly("COMMIT").await.map(|_| 0) })
@@ -32,8 +34,17 @@ pub(super) struct Growth<'f> {
     pub(super) turn: Option<u64>,
     /// The highest session number in the project after the change.
     pub(super) numbers: i64,
-    /// The counter of changes outside the log that the server must still have; `None` in a turn with the lock.
-    pub(super) signs: Option<u64>,
+    /// `None` in a turn with the lock.
+    pub(super) unlocked: Option<Unlocked>,
+}
+
+/// The terms on which the server stores a change in a turn without the lock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unlocked {
+    /// The counter of changes outside the log that the server must still have.
+    pub(super) signs: u64,
+    /// How long the change may wait for the lock.
+    pub(super) patience: Duration,
 }
 
 impl<'f> Growth<'f> {
@@ -42,7 +53,7 @@ impl<'f> Growth<'f> {
         stream: &'f StreamAppend,
         seals: &'f [Seal],
         cursor: u64,
-        turn: u64,
+        turn: Option<u64>,
         numbers: i64,
     ) -> Self {
         let StreamAppend { expected, events, row, snapshot } = stream;
@@ -55,9 +66,9 @@ impl<'f> Growth<'f> {
             snapshot: snapshot.as_ref(),
             updated_at: row.updated_at,
             cursor,
-            turn: Some(turn),
+            turn,
             numbers,
-            signs: None,
+            unlocked: None,
         }
     }
 }
@@ -102,9 +113,10 @@ async fn call(scope: Scope<'_>, growth: Growth<'_>) -> Step<u64> {
         notes,
         growth.snapshot.map(|snapshot| i64::from(snapshot.fold_version)),
         growth.snapshot.map(|snapshot| plain(&snapshot.body)),
-        growth.signs.map(signed),
+        growth.unlocked.map(|unlocked| signed(unlocked.signs)),
+        growth.unlocked.map(|unlocked| milliseconds(unlocked.patience)),
     ];
     let sql =
-        "SELECT leftoff.keep($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)";
+        "SELECT leftoff.keep($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22)";
     scope.ask.change(sql, values).await
 }

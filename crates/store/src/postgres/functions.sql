@@ -7,14 +7,18 @@ BEGIN
   _signs := coalesce((SELECT counter FROM leftoff.signs WHERE project=_project), 0);
 END $$;
 -- Stores a change of a session: counters, the session's row, its events and its snapshot, unless that is NULL. A caller that holds
--- the project's row passes no signs. Any other is refused if the counters are not the expected ones.
+-- the project's row passes neither signs nor a wait. Any other is refused if the counters are not the expected ones, and waits for
+-- the row for so many milliseconds: it may call this without a transaction of its own, for which it could set a limit.
 CREATE FUNCTION leftoff.keep(_project int, _session bigint, _cursor bigint, _numbers bigint, _turn bigint, _version bigint,
   _updated bigint, _head bytea, _times bigint[], _actors text[], _kinds text[], _bodies text[], _commands text[],
   _ordinals bigint[], _salts bytea[], _hashes bytea[], _links bytea[], _notes text[], _fold bigint, _body text,
-  _signs bigint)
+  _signs bigint, _wait bigint)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE _count int := cardinality(_times);
 BEGIN
+  IF _wait IS NOT NULL THEN
+    PERFORM set_config('lock_timeout', _wait::text, true);
+  END IF;
   UPDATE leftoff.projects SET cursor=_cursor+_count, numbers=greatest(numbers, _numbers)
     WHERE project=_project AND cursor=_cursor;
   IF NOT FOUND THEN

@@ -144,7 +144,7 @@ fn take<'f>(
         version: shared as u64,
         events: new,
         seals: &seals[shared..],
-        signs: None,
+        unlocked: None,
         snapshot: Some(&history.snapshot),
         updated_at: history.row.updated_at,
         cursor,

@@ -62,7 +62,8 @@ async fn write(
     let before = turn.counters;
     let newest = before.cursor + stream.events.len() as u64;
     session_rows::keep(scope, &stream.row, &line).await?;
-    keep(scope, Growth::of(&line, stream, &seals, before.cursor, newest, signed(before.numbers))).await?;
+    keep(scope, Growth::of(&line, stream, &seals, before.cursor, Some(newest), signed(before.numbers)))
+        .await?;
     for event in &rewrite.events {
         let sql = "UPDATE leftoff.events SET actor=$4,body=$5,note=$6,salt=NULL \
                    WHERE project=$1 AND session=$2 AND version=$3";

@@ -20,4 +20,4 @@ pub(super) const BETWEEN_PROBES: Duration = Duration::from_secs(10);
 /// gone.
 pub(super) const LONGEST_SILENCE: &str = "15s";
 /// A statement may run this much longer than its client waits for the turn. Then the server ends the statement.
-pub(super) const STATEMENT_MILLISECONDS: u128 = 15_000;
+pub(super) const STATEMENT_MILLISECONDS: i64 = 15_000;

@@ -47,8 +47,13 @@ pub(super) fn begin_unlocked(patience: Duration, must_sync: bool) -> String {
     format!("BEGIN;{}{sync}", limits(patience))
 }
 
+/// A wait for the lock as the server takes it, which reads 0 as no limit.
+pub(super) fn milliseconds(patience: Duration) -> i64 {
+    i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).clamp(1, 3_600_000)
+}
+
 fn limits(patience: Duration) -> String {
-    let patience = patience.as_millis().clamp(1, 3_600_000);
+    let patience = milliseconds(patience);
     format!(
         "SET LOCAL lock_timeout='{patience}ms';SET LOCAL statement_timeout='{}ms';\
          SET LOCAL idle_in_transaction_session_timeout='{LONGEST_SILENCE}';",
