@@ -375,11 +375,11 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
 fn accept(known: &Artifact) -> Hint {
     let path = &known.newest.path;
     match &known.newest.phase {
-        Some(phase) => Hint::new("record it as it is: ")
+        Some(phase) => Hint::new("record the file as it is: ")
             .run_here(words!["artifact", "add", path, "--phase", phase])
             .then("; or see the consequences: ")
             .run_here(words!["revisit", phase, "--reason", "changed", "--dry-run"]),
-        None => Hint::new("record it as it is: ").run_here(words!["artifact", "add", path]),
+        None => Hint::new("record the file as it is: ").run_here(words!["artifact", "add", path]),
     }
 }
 

@@ -163,7 +163,7 @@ impl Engine {
     /// fails.
     pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
         let error = self.renew_backups().err()?;
-        Some(format!("the store's backups may still contain the text: {error}; run this again"))
+        Some(format!("the store's backups may still contain the text: {error}; run the command again"))
     }
 
     fn renew_backups(&self) -> Result<()> {

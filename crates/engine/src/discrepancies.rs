@@ -99,7 +99,7 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{field}' names, is missing"),
-                remedy: Hint::new("restore the file, or name another one: ")
+                remedy: Hint::new("restore the file, or name another file: ")
                     .run_here([words!["set"], of(phase), words![format!("{field}=PATH")]].concat()),
             })
             .collect()
@@ -110,7 +110,7 @@ impl Engine {
     pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
         let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
         missing.map(|Missing { field, path, .. }| {
-            format!("{path}, which the field '{field}' names, was not found; name another: leftoff set {field}=PATH")
+            format!("{path}, which the field '{field}' names, was not found; name another file: leftoff set {field}=PATH")
         }).collect()
     }
 

@@ -230,7 +230,7 @@ impl Journal {
             };
             if !try_lock(&file).map_err(failed)? {
                 if Instant::now() >= until {
-                    let busy = io::Error::new(io::ErrorKind::WouldBlock, "another process is working on it");
+                    let busy = io::Error::new(io::ErrorKind::WouldBlock, "another process is using the file");
                     return Err(failed(busy));
                 }
                 std::thread::sleep(Duration::from_millis(5));

@@ -139,7 +139,9 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
             Finding::new(
                 "definition",
                 mistake.to_string(),
-                Hint::new("fix the definition; ").run(words!["workflow", "check"]).then(" checks it"),
+                Hint::new("fix the definition, then check it: ")
+                    .run(words!["workflow", "check"])
+                    .then(" checks it"),
             )
         })
         .collect()
@@ -166,7 +168,11 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                 findings.extend(discrepancy_findings(engine, &session)?);
                 if let Some(kind) = &session.unknown_event {
                     let message = format!("session {id} contains an event of a newer leftoff: '{kind}'");
-                    findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
+                    findings.push(Finding::new(
+                        "newer_event",
+                        message,
+                        "use the newer leftoff for this session",
+                    ));
                 }
                 findings.extend(chain_findings(engine, &id)?);
                 if !engine.items_agree(&id, items)? {
@@ -201,7 +207,7 @@ fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
         Finding::new(
             "chain",
             damaged(id, broken),
-            "compare it with an earlier copy: a backup of the store, or a bundle",
+            "compare the log with an earlier copy: a backup of the store, or a bundle",
         )
     };
     Ok(broken.iter().map(finding).collect())

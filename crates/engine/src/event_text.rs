@@ -69,7 +69,7 @@ pub fn words(event: &Event) -> String {
         Event::SessionCompleted { forced: true } => "closed unfinished".to_owned(),
         Event::SessionCompleted { forced: false } => "session completed".to_owned(),
         Event::SessionAbandoned { reason, .. } => match reason {
-            Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
+            Some(reason) => format!("abandoned: {}", one_line(reason, LONGEST)),
             None => "abandoned".to_owned(),
         },
         Event::SessionFailed { error } => format!("failed: {}", one_line(error, LONGEST)),
@@ -90,7 +90,9 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
-        Event::SessionMoved { path } => format!("its files were moved to {}", one_line(path, LONGEST)),
+        Event::SessionMoved { path } => {
+            format!("the session's files were moved to {}", one_line(path, LONGEST))
+        }
         Event::Imported { layout, path, into, from: None, .. } if layout == into => {
             format!("{} was upgraded to the newest format of {layout}", one_line(path, LONGEST))
         }

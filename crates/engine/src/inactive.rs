@@ -91,9 +91,9 @@ impl Engine {
             kind: "inactive".to_owned(),
             message: format!("session {id} has had no activity for {quiet}"),
             hint: Some(
-                Hint::new("continue it: ")
+                Hint::new("continue the session: ")
                     .run(words!["resume", id])
-                    .then(", or abandon it: ")
+                    .then(", or abandon the session: ")
                     .run(words!["abandon", id]),
             ),
             path: None,

@@ -84,11 +84,11 @@ impl Next {
         let resume = CommandLine::new(words!["resume", id]);
         if let Some(fork_of) = crate::sharing::fork_of(id) {
             let merge = CommandLine::new(words!["sync", "resolve", id]);
-            return Self::new(format!("It is a fork of {fork_of}. Merge what it adds:"), Some(merge));
+            return Self::new(format!("The session is a fork of {fork_of}. Merge the fork:"), Some(merge));
         }
         match &session.lifecycle {
             Lifecycle::Active if session.machine.is_some() => {
-                Self::new("It is on another machine. Continue it here:", Some(resume))
+                Self::new("The session is on another machine. Continue the session here:", Some(resume))
             }
             Lifecycle::Active if run.is_open() || is_not_done(material) => {
                 advance(material).after_blockers(session)
@@ -115,7 +115,10 @@ impl Next {
                     .after_blockers(session)
             }
             Lifecycle::Failed { error, .. } => Self::new(
-                format!("It failed: {}. Fix that, then continue:", quoted(error, LONGEST_QUOTATION)),
+                format!(
+                    "The session failed: {}. Fix the cause, then continue:",
+                    quoted(error, LONGEST_QUOTATION)
+                ),
                 Some(resume),
             )
             .after_blockers(session),
@@ -318,7 +321,7 @@ fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next
     let is_blocked = |item: &&ItemView| matches!(item.item.status, ItemStatus::Blocked { .. });
     if let Some(blocked) = open.iter().find(is_blocked) {
         let unblock = about(material, words!["item", "unblock", blocked.id()]);
-        summary = summary.then(" Once that is settled: ").command(unblock);
+        summary = summary.then(" When that is settled: ").command(unblock);
     }
     Next { waits: Waits::Others, ..Next::new(summary, None) }
 }
@@ -424,12 +427,12 @@ fn revised(session: &Session, phase: &Phase) -> String {
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {
-            format!(" It is being revised: {}.", quoted(&made.revision.reason, LONGEST_QUOTATION))
+            format!(" The phase is being revised: {}.", quoted(&made.revision.reason, LONGEST_QUOTATION))
         }
         Some(made) => {
             let revision = &made.revision;
             let why = quoted(&revision.reason, LONGEST_QUOTATION);
-            format!(" Review what it produced: {} was revised: {why}.", revision.phase)
+            format!(" Review the phase's results, because phase {} was revised: {why}.", revision.phase)
         }
         None => String::new(),
     }

@@ -281,7 +281,8 @@ impl Engine {
             path: Some(Config::path(&self.project).display().to_string()),
             problem: None,
         };
-        let accept = || Hint::new("a person can accept it at a terminal: ").run(words!["trust", "--policy"]);
+        let accept =
+            || Hint::new("a person can accept the change at a terminal: ").run(words!["trust", "--policy"]);
         let relaxed = lines.iter().filter(|line| line.counts && line.who == Who::Anyone);
         let relaxed = joined(relaxed.map(|line| line.allows.to_owned())).map(|what| {
             let message = format!("anyone may {what} in this project, including agents");

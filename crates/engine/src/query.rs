@@ -158,7 +158,7 @@ impl Engine {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
                 message: format!("no active session; {}: {}", waiting, others.join(", ")),
-                hint: Some(Hint::new("see all: ").run(words!["list"])),
+                hint: Some(Hint::new("see all sessions: ").run(words!["list"])),
                 path: None,
                 problem: None,
             });
@@ -230,7 +230,7 @@ impl Engine {
                     self.name_of_replica(machine),
                     ago(row.updated_at, self.clock.now())
                 ),
-                Hint::new("continue it here: ").run(words!["resume", row.id]),
+                Hint::new("continue the session here: ").run(words!["resume", row.id]),
             ),
             None => (
                 format!("session {} is active in another worktree: {}", row.id, row.worktree),

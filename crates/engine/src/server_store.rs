@@ -104,7 +104,8 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
             question: format!(
                 ".leftoff/config.toml sends the sessions of this project to {value}; accept that?"
             ),
-            hint: Hint::new("a person can accept it on this machine: ").run(words!["trust", "--store"]),
+            hint: Hint::new("a person can accept the server on this machine: ")
+                .run(words!["trust", "--store"]),
         });
     }
     Ok(Some(value))

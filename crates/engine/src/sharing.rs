@@ -165,7 +165,7 @@ impl Engine {
         let held = shared.settings.held.iter();
         synced.said.extend(held.map(|(session, why)| {
             format!(
-                "session {session} was not sent: {why}; remove it: leftoff purge '<text>' --session {session}"
+                "session {session} was not sent: {why}; remove the secret: leftoff purge '<text>' --session {session}"
             )
         }));
         synced.said.extend(self.keep_refused(shared, refused_refs, is_new));
@@ -317,7 +317,7 @@ impl Engine {
         if self.team.is_some() {
             return Err(Error::Sharing {
                 message: "the sessions of this project are on a server, which already shares them".to_owned(),
-                hint: Hint::new("see them: ").run(words!["list"]),
+                hint: Hint::new("see the sessions: ").run(words!["list"]),
             });
         }
         let database = self.project.database()?;
@@ -378,7 +378,7 @@ fn with_hint(error: &Error) -> String {
 fn off() -> Error {
     Error::Sharing {
         message: "sessions of this project are not shared".to_owned(),
-        hint: Hint::new("enable it: ").run(words!["init", "--sync"]),
+        hint: Hint::new("enable sharing: ").run(words!["init", "--sync"]),
     }
 }
 

@@ -217,7 +217,7 @@ fn b8_a_blocker_is_named_before_the_next_step_and_held_items_are_named() {
     let summary = next["summary"].as_str().unwrap();
     assert!(summary.contains("task-1: held by codex bbbb0000 until 10:30 UTC"), "{summary}");
     assert!(summary.contains("task-2: blocked: \"no ”key”\""), "{summary}");
-    assert!(summary.ends_with("Once that is settled: leftoff item unblock task-2"), "{summary}");
+    assert!(summary.ends_with("When that is settled: leftoff item unblock task-2"), "{summary}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn a_week_warns_and_offers_to_resume_or_to_clean_up() {
     ] {
         assert_eq!(kinds(&view), ["inactive"]);
         let hint = view["warnings"][0]["hint"].as_str().unwrap();
-        assert_eq!(hint, "continue it: leftoff resume s, or abandon it: leftoff abandon s");
+        assert_eq!(hint, "continue the session: leftoff resume s, or abandon the session: leftoff abandon s");
     }
     sandbox.run_printed("leftoff abandon s").ok();
     assert!(

@@ -425,7 +425,7 @@ fn two_agents() -> (Sandbox, Vec<Agent>) {
     let beside =
         second.run(&sandbox, &["start", "review", "--title", "Cookie flags", "--id", "cookies"]).ok();
     assert!(
-        beside.stderr.contains("login stays active next to it: claude aaaa0000 is working on it"),
+        beside.stderr.contains("login stays active too: claude aaaa0000 is working on that session"),
         "{}",
         beside.stderr
     );

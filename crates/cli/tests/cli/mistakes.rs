@@ -163,7 +163,7 @@ hint: choose a version to return to: leftoff undo --to '<version>'; all options:
 [2]
 $ leftoff bundle take nowhere.leftoff
 error: reading nowhere.leftoff: No such file or directory (os error 2)
-hint: make sure that it exists, then run the command again
+hint: make sure that the file or folder exists, then run the command again
 [1]
 $ leftoff help fases
 error: unknown command 'fases'

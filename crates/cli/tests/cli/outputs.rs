@@ -382,7 +382,7 @@ Next: Phase 1, Plan: Understand the task and the code it touches, then write
   leftoff advance --phase plan
 $ leftoff abandon --reason done
 login abandoned
-Next: Abandoned. Session search is paused; to continue it: leftoff resume search
+Next: Abandoned. Session search is paused; to continue the session: leftoff resume search
 $ leftoff status
 login No log-out  abandoned
 Goal: No log-out
@@ -391,7 +391,7 @@ plan-implement-review v1, 0 of 3 phases done (0 %)
   [>] 1 Plan (for 0 s)
   [ ] 2 Implement
   [ ] 3 Review
-Next: Abandoned. Session search is paused; to continue it: leftoff resume search
+Next: Abandoned. Session search is paused; to continue the session: leftoff resume search
 $ leftoff list --all
 1  login   abandoned  0/3 plan  just now  No log-out
 2  search  paused     0/3 plan  just now  Search
@@ -443,7 +443,7 @@ $ leftoff sync status
 Sessions of this project are not shared. Enable it: leftoff init --sync
 $ leftoff sync
 error: sessions of this project are not shared
-hint: enable it: leftoff init --sync
+hint: enable sharing: leftoff init --sync
 [4]
 $ leftoff store backups
 no backups yet; the first is made after an hour of work; make one now: leftoff store backup FILE
@@ -501,7 +501,7 @@ s 1 of 2 phases done (50 %)
 Next: Phase 2, build.
   leftoff advance --phase build
 $ leftoff advance build
-error: the gate of phase 'build' did not pass: tests (its command is not trusted on this machine)
+error: the gate of phase 'build' did not pass: tests (the command is not trusted on this machine)
 hint: A person must review the commands and trust them: leftoff trust ship. Then try phase 2 (build) again.
   leftoff trust ship
 [5]

@@ -27,5 +27,5 @@ fn what_callers_wrote_is_quoted_under_next_and_under_failed() {
 
     sandbox.run(["fail", "--error", "gone. 2. `rm -rf ~`"]).ok();
     let next = next_section(&sandbox);
-    assert!(next.contains("It failed: \"gone. 2. 'rm -rf ~'\". Fix that"), "{next}");
+    assert!(next.contains("The session failed: \"gone. 2. 'rm -rf ~'\". Fix the cause"), "{next}");
 }

@@ -106,12 +106,12 @@ fn minor_impact_flags_later_phases_and_archives_nothing_of_theirs() {
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     let waits = "## Waits for review\n- 2 Outline: thesis was revisited (minor impact, 14 Nov)\n";
     assert!(brief.contains(waits), "{brief}");
-    assert!(sandbox.run(["next"]).ok().stdout.contains("It is being revised: \"the claim moved"));
+    assert!(sandbox.run(["next"]).ok().stdout.contains("The phase is being revised: \"the claim moved"));
 
     let next = sandbox.run(["advance", "--phase", "thesis", "--json"]).ok().json();
     assert_eq!((&next["current_phase"]["id"], &next["progress"]["percent"]), (&"outline".into(), &25.into()));
     assert!(
-        next["next"]["summary"].as_str().unwrap().contains("Review what it produced"),
+        next["next"]["summary"].as_str().unwrap().contains("Review the phase's results"),
         "{}",
         next["next"]
     );

@@ -174,7 +174,7 @@ fn purge_reaches_what_is_kept_of_files_and_says_that_it_reaches_no_copies() {
     assert!(stands_on_disk(&sandbox, "mellon"));
     let purged = sandbox.run(["purge", "mellon", "--yes"]).ok();
     assert!(!stands_on_disk(&sandbox, "mellon"));
-    assert!(purged.stderr.contains("earlier copies (store backup, bundles) still contain it"));
+    assert!(purged.stderr.contains("earlier copies (store backup, bundles) still contain the text"));
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn a_file_that_passed_a_gate_and_was_recorded_anew_is_no_proof() {
     assert_unproven(
         &sandbox,
         &[],
-        "phase plan: .leftoff/sessions/s/PLAN.md was recorded again after its gate",
+        "phase plan: .leftoff/sessions/s/PLAN.md was recorded again after the gate",
     );
 }
 

@@ -415,7 +415,7 @@ fn recorded_files_are_put_nowhere_where_programs_look_for_instructions() {
     assert!(resumed.contains("README.md/below-a-file.md was not restored: "), "{resumed}");
     assert_eq!(fs::read_to_string(anna.project.join("good.md")).unwrap(), "content of file-e.md\n");
     for (path, why) in [
-        (".git/hooks/post-checkout", "it is inside git's own folder"),
+        (".git/hooks/post-checkout", "the path is inside git's own folder"),
         (".claude/settings.json", "it was recorded on another machine"),
     ] {
         let refused = anna.fails(4, &["artifact", "restore", path]);

@@ -267,7 +267,7 @@ fn a_session_with_a_secret_is_held_back_and_the_others_are_sent() {
     assert!(done["said"].to_string().contains("session login was not sent"), "{done}");
     assert!(anna.ok(&["sync", "status"]).contains("Held back: session login"));
     let told = anna.ok(&["status", "--session", "login"]);
-    assert!(told.contains("it is not sent to other clones: it contains a"), "{told}");
+    assert!(told.contains("the session is not sent to other clones: it contains a"), "{told}");
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("leftoff purge '<text>' --session login"), "{told}");
     assert!(!anna.ok(&["status", "--session", "second"]).contains("not sent"));

@@ -76,10 +76,10 @@ fn whoever_purges_what_others_wrote_hears_that_they_keep_it() {
     ben.sync();
     ben.ok(&["resume", "login"]);
     let told = ben.as_person(&["purge", "XYZZY-1234", "--session", "login", "--yes"]);
-    assert!(told.contains("other clones keep it in events that they wrote"), "{told}");
+    assert!(told.contains("other clones keep the text in events that they wrote"), "{told}");
     ben.ok(&["note", "PLUGH-1234"]);
     let told = ben.as_person(&["purge", "PLUGH-1234", "--session", "login", "--yes"]);
-    assert!(told.contains("the remote and other clones keep it until they sync"), "{told}");
+    assert!(told.contains("the remote and other clones keep the text until they sync"), "{told}");
     ben.ok(&["pause", "--reason", "purged"]);
     ben.sync();
     let done = anna.sync();
@@ -101,7 +101,7 @@ fn a_copy_that_stops_sharing_leaves_the_originals_data_at_the_remote() {
         .unwrap();
     assert!(copied.success());
     let told = hub.known("copy").ok(&["sync", "off", "--erase"]);
-    assert!(told.contains("nothing was removed: this copy sent nothing yet"), "{told}");
+    assert!(told.contains("nothing was removed: this copy has sent nothing yet"), "{told}");
     assert_eq!(hub.refs("refs/leftoff/v1").len(), 1);
 }
 

@@ -166,7 +166,7 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     }
     let text =
         told_once(&texts.join("\n\n"), &format!(": `leftoff show {}`", brief.session.session_id)) + "\n";
-    let introduced = format!("Its files: {}/ (below: {})\n", brief.folder, paths::SHORT);
+    let introduced = format!("The session's files: {}/ (below: {})\n", brief.folder, paths::SHORT);
     let shortened = paths::shortened(&text, &brief.folder, &introduced);
     if shortened == text {
         return text;

@@ -37,11 +37,11 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Returns, for example, `moved it back from reviews (4) to context (1)`. The caller adds the time.
+    /// Returns, for example, `moved the session back from reviews (4) to context (1)`. The caller adds the time.
     pub fn from_to(&self) -> String {
         let back = if self.opened_again.is_empty() { "" } else { "back " };
         let run = self.from_run.map(|run| format!(" of run {run}")).unwrap_or_default();
-        format!("moved it {back}from {}{run} to {}", self.from, self.to)
+        format!("moved the session {back}from {}{run} to {}", self.from, self.to)
     }
 
     /// Says in words which phase was verified last, or which phases were done before the edit.

@@ -33,7 +33,7 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     let is_claim = around.engine.is_unsigned_from_elsewhere(&around.session.id, &around.phase.id, check);
     if is_claim.unwrap_or(true) {
         return failed(format!(
-            "{who} approved it on another machine, {when}, but no allowed key signed that"
+            "{who} approved on another machine, {when}, but no allowed key signed the approval"
         ));
     }
     Verdict::passed(format!("approved by {who}, {when}"))

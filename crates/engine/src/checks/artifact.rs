@@ -52,7 +52,7 @@ impl Surroundings<'_> {
         });
         let proven: Vec<(String, FileDigest)> = judged.collect::<Result<_, Verdict>>()?;
         match self.without_a_file(wanted, &proven) {
-            Some((path, item)) => Err(Verdict::failed(format!("{path} is missing: item {item} has none"))
+            Some((path, item)) => Err(Verdict::failed(format!("{path} is missing: item {item} has no file"))
                 .with_help(format!("Write {path}."))),
             None => Ok(proven),
         }

@@ -39,7 +39,7 @@ pub(super) fn run(
     if !is_trusted_here && !by_hash {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
         let naming = around.engine.naming(around.session)?;
-        return Ok(Verdict::failed("its command is not trusted on this machine")
+        return Ok(Verdict::failed("the command is not trusted on this machine")
             .needing(needed)
             .with_first_help(
                 Hint::new("A person must review the commands and trust them: ")
@@ -74,7 +74,7 @@ pub(super) fn run(
             "exceeded its limit of {} and was stopped{lines}",
             duration(timeout_seconds)
         ))
-        .with_help("Make it faster, or raise the check's `timeout`."),
+        .with_help("Make the command faster, or raise the check's `timeout`."),
     };
     Ok(verdict.needing(needed))
 }

@@ -248,7 +248,7 @@ fn handed_in(run: &Run) -> Map<String, Value> {
 /// Compiles an expression. The error includes its position.
 pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     if expr.len() > LONGEST {
-        return Err(format!("it has {} characters; the maximum is {LONGEST}", expr.len()));
+        return Err(format!("the expression has {} characters; the maximum is {LONGEST}", expr.len()));
     }
     Program::compile(expr).map_err(|errors| {
         errors
@@ -277,7 +277,7 @@ fn worded(error: &ExecutionError) -> Failed {
         | ExecutionError::UnsupportedKeyType(_)
         | ExecutionError::UnsupportedIndex(..) => Failed::Types(needed_by("")),
         ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
-            Failed::Said("it divides by zero".to_owned())
+            Failed::Said("the expression divides by zero".to_owned())
         }
         // All other errors of the evaluator. Some of its variants are deprecated and cannot be named here.
         other => Failed::Said(other.to_string()),
@@ -408,7 +408,7 @@ mod tests {
                 "'n' is a number; needed: a string, a list or an object",
             ),
             ("'x' in evidence.n", json!({"n": 7}), "'n' is a number; needed: a list or an object"),
-            ("evidence.n / 0 == 1", json!({"n": 7}), "it divides by zero"),
+            ("evidence.n / 0 == 1", json!({"n": 7}), "the expression divides by zero"),
         ] {
             let (outcome, found) = check(expr, evidence);
             assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(expected)), "{expr}");

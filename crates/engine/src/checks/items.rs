@@ -40,7 +40,7 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
     }
     Ok(Verdict::failed(format!("{found}; unfinished: {}", names.join(", ")))
         .needing("every item done")
-        .with_help("Finish them, starting with the first ready one: leftoff item claim"))
+        .with_help("Finish the items, starting with the first ready one: leftoff item claim"))
 }
 
 /// Returns the phase's items for expressions: the numbers of items, and the items themselves if an expression reads

@@ -125,7 +125,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::WouldBlock, "it appears and disappears"))
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "the file appears and disappears"))
 }
 
 /// Reads the file, saves its content, then renames. An edit between the last two steps is lost, so this is used only

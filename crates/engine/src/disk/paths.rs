@@ -11,26 +11,28 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     let refuse = |why: &str| {
         Err(Error::io(
-            format!("looking at {relative:?}"),
+            format!("reading {relative:?}"),
             io::Error::new(io::ErrorKind::InvalidInput, why.to_owned()),
         ))
     };
     let mut path = root.to_owned();
     let mut parts = Path::new(relative).components().peekable();
     if parts.peek().is_none() {
-        return refuse("it names nothing");
+        return refuse("the path names nothing");
     }
     let mut exists = true;
     while let Some(part) = parts.next() {
-        let Component::Normal(name) = part else { return refuse("it leads outside its folder") };
+        let Component::Normal(name) = part else { return refuse("the path leads outside its folder") };
         path.push(name);
         if !exists {
             continue;
         }
         match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_symlink() => return refuse("it is, or goes through, a symbolic link"),
+            Ok(found) if found.is_symlink() => {
+                return refuse("the path is, or goes through, a symbolic link");
+            }
             Ok(found) if parts.peek().is_some() && !found.is_dir() => {
-                return refuse("a part of it is not a folder");
+                return refuse("a part of the path is not a folder");
             }
             Ok(_) => {}
             // If a folder does not exist, nothing below it exists either.

@@ -168,7 +168,8 @@ fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
             rename_to_free(from, &beside)
                 .and_then(|()| sync_parent(&beside))
                 .map_err(failed("writing", &beside))?;
-            Ok(Some(format!("{} already exists, so it becomes {}", to.display(), beside.display())))
+            let (from, to, beside) = (from.display(), to.display(), beside.display());
+            Ok(Some(format!("{to} already exists, so {from} was moved to {beside}")))
         }
         Err(error) => Err(failed("writing", to)(error)),
     }

@@ -95,7 +95,7 @@ impl Engine {
             now.sessions,
             copy.sessions
         );
-        let hint = Hint::new("restore the backup, which keeps a copy of this database: ").run(words![
+        let hint = Hint::new("restore the backup (a copy of this database is kept): ").run(words![
             "store",
             "restore",
             "--replace"
@@ -108,7 +108,7 @@ impl Engine {
         for id in workspaces(&self.project.root) {
             if self.store.load(&id)?.is_none() {
                 let message = format!(".leftoff/sessions/{id} belongs to no session in the store");
-                let hint = "restore the store that has it, import its bundle, or move the folder away";
+                let hint = "restore the store that has this session, import the session's bundle, or move the folder away";
                 findings.push(Finding::new("orphaned_workspace", message, hint));
             }
         }

@@ -11,14 +11,16 @@ impl Error {
     fn hint_of_sharing(&self) -> Option<Hint> {
         match self {
             Self::ReadOnlyFork { fork, .. } => {
-                Some(Hint::new("merge it: ").run(words!["sync", "resolve", fork]))
+                Some(Hint::new("merge the fork: ").run(words!["sync", "resolve", fork]))
             }
             Self::OnAnotherMachine { session, .. } => {
-                Some(Hint::new("continue it here: ").run(words!["resume", session]))
+                Some(Hint::new("continue the session here: ").run(words!["resume", session]))
             }
             Self::ActiveOnAnotherMachine { session, .. } => Some(
-                Hint::new("pause the session there and sync; or take it over, which only a person can: ")
-                    .run(words!["resume", session, "--take"]),
+                Hint::new(
+                    "pause the session there and sync; or take the session over, which only a person can: ",
+                )
+                .run(words!["resume", session, "--take"]),
             ),
             _ => None,
         }
@@ -35,12 +37,12 @@ impl Error {
             Self::NoStore { .. } => Hint::new("start a session: ").run(words!["start"]),
             Self::NoSession { .. } => Hint::new("start a session: ")
                 .run(words!["start"])
-                .then("; resume a paused one: ")
+                .then("; resume a paused session: ")
                 .run(words!["resume"])
                 .then("; or name a session: --session ID"),
             Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see all sessions: ")
                 .run(words!["list", "--all"])
-                .then("; start one: ")
+                .then("; start a session: ")
                 .run(words!["start"]),
             Self::NothingActive { paused, .. } => nothing_active_hint(paused),
             Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
@@ -49,9 +51,11 @@ impl Error {
                 "omit --id to get one assigned, or use letters, digits, '-', '_' and '.'".into()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
-            Self::IdTaken { existing, run: Some(run), .. } => Hint::new("start it there: ")
-                .run(words!["run", "start", run, "--session", existing])
-                .then(", or choose another --id"),
+            Self::IdTaken { existing, run: Some(run), .. } => {
+                Hint::new("start the workflow in that session: ")
+                    .run(words!["run", "start", run, "--session", existing])
+                    .then(", or choose another --id")
+            }
             Self::IdTaken { existing, way_on, run: None } => id_taken_hint(existing, *way_on),
             Self::StillInFiles { .. } => "remove the text from these files by hand, then purge again".into(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
@@ -61,7 +65,7 @@ impl Error {
                 no_workflows_hint(asked.as_deref(), file, folders)
             }
             Self::NeedsTarget { workflow, layout, .. } => {
-                Hint::new("name its target, a path in the project: ")
+                Hint::new("name the session's target, a path in the project: ")
                     .run(words!["start", workflow, "--layout", layout, "--target", "PATH"])
             }
             Self::BadDefinition { .. } => {
@@ -83,14 +87,16 @@ impl Error {
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => {
-                Hint::new("undo changes one session and pauses no other; switch to it: ")
+                Hint::new(format!("undo pauses no other session; switch to session {session} instead: "))
                     .run(words!["switch", session])
                     .then(format!(", or pause {active} first"))
             }
-            Self::NotPurgeable { .. } => "include more of the text around it".into(),
-            Self::Diverged { session, .. } => Hint::new("nothing was changed; both have new work; see ")
-                .run(words!["log", session])
-                .then(", and continue with one of them"),
+            Self::NotPurgeable { .. } => "include more of the surrounding text".into(),
+            Self::Diverged { session, .. } => {
+                Hint::new("nothing was changed; both the bundle and this project have new work; see ")
+                    .run(words!["log", session])
+                    .then(", and continue with one of the two")
+            }
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
             Self::ActiveElsewhere { session, agent, .. } => active_elsewhere_hint(session, agent),
@@ -98,7 +104,7 @@ impl Error {
             | Self::OnAnotherMachine { .. }
             | Self::ActiveOnAnotherMachine { .. } => return self.hint_of_sharing(),
             Self::NeedsAPerson { policy, .. } => person_hint(*policy),
-            Self::FilesChanged { .. } => "look at them again, then approve".into(),
+            Self::FilesChanged { .. } => "look at the files again, then approve".into(),
             Self::MovedMeanwhile { .. } => {
                 Hint::new("nothing was changed; see the session's state: ").run(words!["status"])
             }
@@ -120,7 +126,7 @@ impl Error {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
             Self::NoAgentSession => {
-                Hint::new("name an agent session: --agent-session ID; see the known ones: ")
+                Hint::new("name an agent session: --agent-session ID; see the known agent sessions: ")
                     .run(words!["list", "--agents"])
             }
             Self::NoRequirementsHere { .. } => NO_REQUIREMENTS_HINT.into(),
@@ -139,10 +145,10 @@ fn invalid_workflow_hint(asked: &str) -> Hint {
 
 fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
     match way_on {
-        WayOn::Resume => {
-            Hint::new("continue it: ").run(words!["resume", existing]).then(", or choose another --id")
-        }
-        WayOn::NextRun | WayOn::Reopen => Hint::new("start its next round: ")
+        WayOn::Resume => Hint::new("continue the session: ")
+            .run(words!["resume", existing])
+            .then(", or choose another --id"),
+        WayOn::NextRun | WayOn::Reopen => Hint::new("start the session's next round: ")
             .run(words!["round", "--session", existing])
             .then(", or choose another --id"),
         WayOn::NewSession => "choose another --id".into(),
@@ -150,11 +156,11 @@ fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
 }
 
 fn active_elsewhere_hint(session: &str, agent: &str) -> Hint {
-    Hint::new(format!("{agent} is working on it there; pause it first ("))
+    Hint::new(format!("{agent} is working on the session there; pause the session first ("))
         .run(words!["pause", "--session", session])
         .then("), start your own (")
         .run(words!["start"])
-        .then("), or take it over, which only a person can: ")
+        .then("), or take the session over, which only a person can: ")
         .run(words!["resume", session, "--take"])
 }
 
@@ -165,9 +171,9 @@ fn no_workflows_hint(asked: Option<&str>, file: &str, folders: &[&str]) -> Hint 
 
 fn nothing_active_hint(paused: &[String]) -> Hint {
     match paused.first() {
-        Some(first) => Hint::new("resume one: ")
+        Some(first) => Hint::new("resume a session: ")
             .run(words!["resume", first])
-            .then("; or update its reason: ")
+            .then("; or update the reason of the pause: ")
             .run(words!["pause", "--session", first, "--reason", "TEXT"]),
         None => Hint::new("see all sessions: ").run(words!["list", "--all"]),
     }
@@ -193,7 +199,7 @@ fn unknown_session_hint(nearest: Option<&str>) -> Hint {
 fn ambiguous_session_hint(candidates: &[String]) -> Hint {
     match candidates.first() {
         Some(first) => format!("give more of the id, for example: --session {first}").into(),
-        None => Hint::new("give more of the id: ").run(words!["list", "--all"]),
+        None => Hint::new("give more of the id; see all sessions: ").run(words!["list", "--all"]),
     }
 }
 
@@ -219,12 +225,14 @@ fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], p
 fn io_hint(error: &std::io::Error) -> Hint {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "make it readable and writable for this user, then run the command again".into()
+            "make the file or folder readable and writable for this user, then run the command again".into()
         }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             "free some space, then run the command again".into()
         }
-        std::io::ErrorKind::NotFound => "make sure that it exists, then run the command again".into(),
+        std::io::ErrorKind::NotFound => {
+            "make sure that the file or folder exists, then run the command again".into()
+        }
         // All other kinds of errors.
         _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
@@ -254,7 +262,7 @@ fn store_hint(error: &store::Error) -> Hint {
             Hint::new("nothing was changed; restore a backup, which keeps this file under another name: ").run(words!["store", "restore"])
         }
         store::Error::Newer { .. } => {
-            "this version can only show the parts it knows; use the newer leftoff".into()
+            "this version can show only the parts that are known to it; use the newer leftoff".into()
         }
         store::Error::Lost { .. } => Hint::new("nothing was changed; restore a backup: ")
             .run(words!["store", "restore"])
@@ -280,16 +288,19 @@ fn store_hint(error: &store::Error) -> Hint {
 fn files_elsewhere_hint(session: &str, worktree: &str) -> Hint {
     Hint::new("continue the session there: ")
         .run(words!["resume", session, "--project", worktree])
-        .then("; or start one here: ")
+        .then("; or start a session here: ")
         .run(words!["start"])
 }
 
 fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> Hint {
     if is_here {
-        Hint::new("nothing was changed; its files are here, so continue it here: ")
+        Hint::new("nothing was changed; its files are here, so continue the session here: ")
             .run(words!["resume", session])
     } else {
-        format!("nothing was changed; restore them, or continue where they are: {worktree}").into()
+        format!(
+            "nothing was changed; restore the session's files, or continue where the files are: {worktree}"
+        )
+        .into()
     }
 }
 
@@ -310,7 +321,7 @@ fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
     if elsewhere.is_empty() {
         return Hint::new("there is nothing to reopen; unfinished sessions: ")
             .run(words!["list"])
-            .then("; start one: ")
+            .then("; start a session: ")
             .run(words!["start"]);
     }
     Hint::new(format!("finished in other worktrees: {}; reopen one by name: ", elsewhere.join(", ")))
@@ -319,9 +330,10 @@ fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
 
 fn unknown_check_hint(known: &[String]) -> Hint {
     if known.is_empty() {
-        return Hint::new("nothing in it waits for approval; see its checks: ").run_here(words!["gate"]);
+        return Hint::new("nothing in this phase waits for approval; see the phase's checks: ")
+            .run_here(words!["gate"]);
     }
-    format!("these wait for approval: {}", known.join(", ")).into()
+    format!("these checks wait for approval: {}", known.join(", ")).into()
 }
 
 fn person_hint(policy: PolicyHelps) -> Hint {
@@ -332,7 +344,7 @@ fn person_hint(policy: PolicyHelps) -> Hint {
             format!("{ask}; `[policy]` in .leftoff/config.toml can allow it for anyone").into()
         }
         PolicyHelps::OnceAccepted => Hint::new(format!(
-            "{ask}; the weaker `[policy]` in .leftoff/config.toml takes effect once a person accepts it here: "
+            "{ask}; the weaker `[policy]` in .leftoff/config.toml takes effect once a person accepts that policy here: "
         ))
         .run(words!["trust", "--policy"]),
     }
@@ -346,9 +358,9 @@ mod tests {
     #[test]
     fn whatever_the_system_refuses_there_is_something_to_do() {
         for (kind, expected) in [
-            (ErrorKind::PermissionDenied, "make it readable and writable"),
+            (ErrorKind::PermissionDenied, "make the file or folder readable and writable"),
             (ErrorKind::StorageFull, "free some space"),
-            (ErrorKind::NotFound, "make sure that it exists"),
+            (ErrorKind::NotFound, "make sure that the file or folder exists"),
             (ErrorKind::Other, "leftoff doctor"),
         ] {
             let hint = Error::io("reading x", kind.into()).hint().unwrap_or_default().to_string();

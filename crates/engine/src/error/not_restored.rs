@@ -51,14 +51,17 @@ impl NotRestored {
             Self::NoBackup { .. } => {
                 Hint::new("name a backup that you have: ").run(words!["store", "restore", "<file>"])
             }
-            Self::StoreInUse { .. } => Hint::new("to replace the store, which keeps a copy of it: ")
-                .run(words!["store", "restore", "--replace"]),
+            Self::StoreInUse { .. } => Hint::new("replace the store; a copy of it is kept: ").run(words![
+                "store",
+                "restore",
+                "--replace"
+            ]),
             Self::UnknownFile { nearest: Some(name), .. } => format!("did you mean '{name}'?").into(),
             Self::UnknownFile { nearest: None, .. } => {
                 Hint::new("see which files are recorded: ").run_here(words!["artifact", "list"])
             }
             Self::UnknownVersion { path, .. } => {
-                Hint::new("see its versions: ").run_here(words!["artifact", "history", path])
+                Hint::new("see the versions of the file: ").run_here(words!["artifact", "history", path])
             }
             Self::ContentNotKept { .. } => {
                 "the content of files over 256 KiB is not kept, nor is purged content; look in git".into()

@@ -289,7 +289,7 @@ impl Engine {
         let others = self.other_live_agents(agent.as_ref())?;
         if let Some(worker) = others.iter().find(|row| row.session.as_ref() == Some(&active)) {
             plan.said.push(format!(
-                "{active} stays active next to it: {} {} is working on it",
+                "{active} stays active too: {} {} is working on that session",
                 worker.agent,
                 worker.agent_session.chars().take(8).collect::<String>()
             ));

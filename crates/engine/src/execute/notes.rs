@@ -55,7 +55,7 @@ impl Engine {
                 model::typed_value::quoted(reason),
                 known.join(", ")
             ),
-            hint: "use one of them: --field reason=timeout".into(),
+            hint: "use one of these reasons: --field reason=timeout".into(),
         })
     }
 

@@ -62,10 +62,10 @@ impl Engine {
         match self.store.erase(self.patience.left()) {
             Ok(true) => {}
             Ok(false) => answer.said.push(
-                "another process is reading the store, so the store's files may still contain the text; run this again later".to_owned(),
+                "another process is reading the store, so the store's files may still contain the text; run the command again later".to_owned(),
             ),
             Err(error) => answer.said.push(format!(
-                "the store's files may still contain the text: {error}; run this again"
+                "the store's files may still contain the text: {error}; run the command again"
             )),
         }
         answer.said.extend(self.renew_backups_or_say());
@@ -98,7 +98,7 @@ impl Engine {
         if !request.confirmed {
             return Err(Error::NeedsAnswer {
                 question: purged.question()?,
-                hint: "a person must answer: run it in a terminal, or with --yes".into(),
+                hint: "a person must answer: run the command in a terminal, or with --yes".into(),
             });
         }
         let expected = purged.events.last().map_or(0, |recorded| recorded.version);
@@ -202,9 +202,9 @@ impl Engine {
         let from_elsewhere = self.arrived_up_to(&session.id)?;
         let is_followed = is_signed || rows.iter().all(|row| row.version > from_elsewhere);
         Ok(Some(if is_followed {
-            "the remote and other clones keep it until they sync: leftoff sync".to_owned()
+            "the remote and other clones keep the text until they sync: leftoff sync".to_owned()
         } else {
-            "other clones keep it in events that they wrote, because the purge is not signed; purge it there too"
+            "other clones keep the text in events that they wrote, because the purge is not signed; purge the text there too"
                 .to_owned()
         }))
     }
@@ -217,16 +217,19 @@ impl Engine {
             let body = self.store.definition(&run.workflow.hash)?.unwrap_or_default();
             if serde_json::from_str(&body).is_ok_and(|mut value| in_value(&mut value, text) > 0) {
                 said.push(format!(
-                    "the definition of workflow '{}' also contains it, and is not changed",
+                    "the definition of workflow '{}' also contains the text, and was not changed",
                     run.workflow.name
                 ));
             }
         }
         said.dedup();
         if session.layout != NATIVE {
-            said.push("older versions of its files (.bak, .leftoff/aside) may still contain it".to_owned());
+            said.push(
+                "older versions of the session's files (.bak, .leftoff/aside) may still contain the text"
+                    .to_owned(),
+            );
         }
-        said.push("earlier copies (store backup, bundles) still contain it".to_owned());
+        said.push("earlier copies (store backup, bundles) still contain the text".to_owned());
         Ok(said)
     }
 }

@@ -258,7 +258,7 @@ fn changed_fields(
 
 fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impact, String) {
     if !affects.is_empty() {
-        return (Impact::Moderate, format!("it affects {}", affects.join(", ")));
+        return (Impact::Moderate, format!("the change affects {}", affects.join(", ")));
     }
     if let Some(field) = fields.first() {
         let now = field.now.as_ref().map_or_else(|| "unset".to_owned(), shown);
@@ -281,7 +281,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impa
         Some(file) => {
             (Impact::Minor, format!("the wording of {} changed, its headings did not", file.change.path))
         }
-        None => (Impact::Minor, "it has not changed since it was completed".to_owned()),
+        None => (Impact::Minor, "the phase has not changed since it was completed".to_owned()),
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) fn refuse_no_fields(
     if let Some((name, found, wanted)) = odd {
         return Err(Error::WrongUsage {
             message: format!("{name} must be {wanted}, got: {found}"),
-            hint: "give such a value, or null to clear it".into(),
+            hint: "give such a value, or null to clear the field".into(),
         });
     }
     let told = given.keys().find_map(|name| Some((name, rules.instead_of_field(of, name)?)));

@@ -13,7 +13,7 @@ pub(super) fn checked_reason(text: &str) -> Result<String> {
     if reason.is_empty() {
         return Err(Error::WrongUsage {
             message: "the reason is empty".to_owned(),
-            hint: Hint::new("write it in a few words, for whoever reads the history"),
+            hint: Hint::new("write the reason in a few words, for whoever reads the history"),
         });
     }
     Ok(reason)

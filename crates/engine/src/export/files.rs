@@ -140,7 +140,7 @@ impl Engine {
         let spot = place(Some(session.id.as_str())).or_else(|_| place(None));
         spot.map_err(|why| Error::WrongUsage {
             message: why.to_string(),
-            hint: "export it as JSON: omit --layout".into(),
+            hint: "export the session as JSON: omit --layout".into(),
         })
     }
 

@@ -271,7 +271,8 @@ fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
 
 fn stale(id: &SessionId, error: &Error) -> Warning {
     let message = format!("the change is in the log, but the session's files could not be written: {error}");
-    let hint = Hint::new("when that is fixed, write the files: ").run(words!["repair", "--session", id]);
+    let hint =
+        Hint::new("after the cause is fixed, write the files: ").run(words!["repair", "--session", id]);
     Warning::new("view_stale", message).hint(hint)
 }
 

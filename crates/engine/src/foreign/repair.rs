@@ -43,7 +43,9 @@ impl Rung {
         match self {
             Self::Log => None,
             Self::Backup => Some("later changes are lost"),
-            Self::Artifacts => Some("the phase and times are derived from its files, and may be behind"),
+            Self::Artifacts => {
+                Some("the phase and times are derived from the session's files, and may be behind")
+            }
             Self::Person => Some("the position is the one you chose"),
         }
     }
@@ -182,7 +184,7 @@ impl Engine {
                     None if is_damaged || is_mended => {
                         Hint::new("repair the session: ").run(words!["repair", "--session", id])
                     }
-                    None => "fix the file by hand; until then leftoff works around it".into(),
+                    None => "fix the file by hand; until then, leftoff works around the problem".into(),
                 };
                 let message = format!("session {id}: {}", warning.message);
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });

@@ -337,7 +337,7 @@ impl Engine {
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
             return Err(Error::WrongUsage {
                 message: format!("{asked:?} cannot be an agent session's id"),
-                hint: Hint::new("see the known ones: ").run(words!["list", "--agents"]),
+                hint: Hint::new("see the known agent sessions: ").run(words!["list", "--agents"]),
             });
         };
         let rows = self.store.agents(None)?.into_iter().map(|row| (row.agent, row.agent_session));

@@ -148,7 +148,7 @@ impl<'a> Over<'a> {
                 }
             }
             Event::CheckApproved { phase, check, by, .. } => self.say(format!(
-                "{by} approved {check} of phase {phase} in {}; approve it here for it to count",
+                "{by} approved {check} of phase {phase} in {}; approve the check here, or it does not count",
                 self.fork
             )),
             Event::FieldsSet { phase, fields } => {

@@ -219,12 +219,17 @@ impl Engine {
                     session.last_actor,
                     ago(session.updated_at, self.clock.now())
                 ),
-                Hint::new("continue it here: ").run(words!["resume", session.id]),
+                Hint::new("continue the session here: ").run(words!["resume", session.id]),
             ));
         }
         if let Some(why) = self.held_back(&session.id) {
-            let hint = Hint::new("remove it: ").run(words!["purge", "<text>", "--session", session.id]);
-            warnings.push(warning("held_back", format!("it is not sent to other clones: {why}"), hint));
+            let hint =
+                Hint::new("remove the secret: ").run(words!["purge", "<text>", "--session", session.id]);
+            warnings.push(warning(
+                "held_back",
+                format!("the session is not sent to other clones: {why}"),
+                hint,
+            ));
         }
         let (more, other) = if fork_of(&session.id).is_some() {
             (self.fork(&session.id).ok().flatten().into_iter().collect(), true)
@@ -238,7 +243,11 @@ impl Engine {
             } else {
                 format!("the session's fork {} has {events} events that are not here", fork.id)
             };
-            warning("fork", message, Hint::new("merge them: ").run(words!["sync", "resolve", fork.id]))
+            warning(
+                "fork",
+                message,
+                Hint::new("merge the histories: ").run(words!["sync", "resolve", fork.id]),
+            )
         }));
         warnings
     }

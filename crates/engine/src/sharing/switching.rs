@@ -71,7 +71,7 @@ impl Engine {
             switch_off(&shared.folder)?;
             let original = shared.settings.place.display();
             return Ok(vec![format!(
-                "nothing was removed: this copy sent nothing yet, and what is there is of {original}"
+                "nothing was removed: this copy has sent nothing yet, and the data at the remote belongs to {original}"
             )]);
         }
         shared.sidecar.forget(&shared.settings.replica)?;
@@ -91,17 +91,20 @@ impl Engine {
             refs.fetched.keys().filter(|replica| !asked.is_empty() && replica.starts_with(asked)).collect();
         let replica = match found.as_slice() {
             [one] => (*one).clone(),
-            _ => {
-                return Err(Error::Sharing {
-                    message: format!("'{asked}' is not the beginning of one replica's id"),
-                    hint: Hint::new("see them: ").run(words!["sync", "status"]),
-                });
+            none_or_several => {
+                let message = match none_or_several.len() {
+                    0 => format!("no replica's id begins with '{asked}'"),
+                    many => format!("the ids of {many} replicas begin with '{asked}': give more of the id"),
+                };
+                let hint = Hint::new("see the replicas: ").run(words!["sync", "status"]);
+                return Err(Error::Sharing { message, hint });
             }
         };
         if replica == shared.settings.replica {
             return Err(Error::Sharing {
                 message: "this id is that of this replica".to_owned(),
-                hint: Hint::new("to stop sharing and erase it: ").run(words!["sync", "off", "--erase"]),
+                hint: Hint::new("to stop sharing and erase this replica: ")
+                    .run(words!["sync", "off", "--erase"]),
             });
         }
         shared.sidecar.forget(&replica)?;

@@ -279,7 +279,7 @@ impl std::fmt::Display for Problem {
                 f,
                 "it was skipped as not applicable because {path} is missing, although it is committed"
             ),
-            Self::Replaced { path } => write!(f, "{path} was recorded again after its gate had passed"),
+            Self::Replaced { path } => write!(f, "{path} was recorded again after the gate had passed"),
         }
     }
 }

@@ -110,7 +110,11 @@ fn a_place_that_is_taken_is_told_and_nothing_there_is_touched() {
     let theirs = r#"{"session_id":"WFS-one","current_phase":"REVIEW","status":"completed"}"#;
     sandbox.write(&format!("{ARCHIVED}/workflow-session.json"), theirs);
     let closed = sandbox.run(["close", "--force"]).ok();
-    assert!(closed.stderr.contains("its files stay in .workflow/active/WFS-one"), "{}", closed.stderr);
+    assert!(
+        closed.stderr.contains("the session's files stay in .workflow/active/WFS-one"),
+        "{}",
+        closed.stderr
+    );
     assert_eq!(status(&sandbox, ACTIVE), "completed");
     assert_eq!(sandbox.read(&format!("{ARCHIVED}/workflow-session.json")), theirs);
     let told = sandbox.run(["doctor"]).code(4).stdout;
@@ -138,7 +142,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
     assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
-    assert!(log.contains("its files were moved to .workflow/archives/WFS-one"), "{log}");
+    assert!(log.contains("the session's files were moved to .workflow/archives/WFS-one"), "{log}");
     // Somebody moves the folder back, which makes the session active.
     std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(ACTIVE)).unwrap();
     let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();

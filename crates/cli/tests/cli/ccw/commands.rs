@@ -299,7 +299,7 @@ fn status_without_an_active_one_names_candidates() {
     );
     // An agent that follows the brief never leaves this session for another one.
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("also paused: WFS-b (see all: `leftoff list`)"), "{brief}");
+    assert!(brief.contains("also paused: WFS-b (see all sessions: `leftoff list`)"), "{brief}");
     assert!(!brief.contains("leftoff switch"), "{brief}");
 }
 
@@ -390,7 +390,10 @@ fn c3_a_second_active_session_beside_the_first_is_refused_with_the_reason() {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
     let refused = sandbox.run(["start", "--layout", "ccw", "--goal", "Two", "--parallel"]).code(2).stderr;
-    assert!(refused.contains("cannot be parallel: its files have one active session"), "{refused}");
+    assert!(
+        refused.contains("cannot be parallel: the files of such sessions can record only one active session"),
+        "{refused}"
+    );
     assert_eq!(registered(&sandbox), [("WFS-one".to_owned(), "active".to_owned())]);
     sandbox.run(["start", "--goal", "Native", "--parallel"]).ok();
 }

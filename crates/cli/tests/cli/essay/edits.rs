@@ -225,9 +225,9 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     assert_eq!(gate(&sandbox), "passed");
     says(&sandbox, &["current_stage: 2"]);
     let done = sandbox.run(["approve", "thesis-approved", "--phase", "1"]).code(3);
-    assert!(done.stderr.contains("nothing in it waits for approval"), "{}", done.stderr);
+    assert!(done.stderr.contains("nothing in this phase waits for approval"), "{}", done.stderr);
     let later = sandbox.run(["approve", "birds-eye", "--phase", "3"]).code(3);
-    assert!(later.stderr.contains("nothing in it waits for approval"), "{}", later.stderr);
+    assert!(later.stderr.contains("nothing in this phase waits for approval"), "{}", later.stderr);
     sandbox.run(["approve", "birds-eye", "--phase", "9"]).code(3);
 }
 
@@ -241,7 +241,7 @@ fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     sandbox.write(&file("stage-1-thesis.md"), "Harbours make towns.\n");
     let unknown = sandbox.run(["approve", "nothing"]).code(3);
     assert!(
-        unknown.stderr.contains("these wait for approval: birds-eye, thesis-approved"),
+        unknown.stderr.contains("these checks wait for approval: birds-eye, thesis-approved"),
         "{}",
         unknown.stderr
     );

@@ -55,7 +55,7 @@ fn a_file_that_nobody_recorded_and_nobody_changed_proposes_nothing() {
     let sandbox = of_the_pipeline();
     let preview = run(&sandbox, "revisit thesis_development --reason anew --dry-run --json").json();
     assert_eq!(preview["proposed"], "minor", "{preview}");
-    assert_eq!(preview["because"], "it has not changed since it was completed");
+    assert_eq!(preview["because"], "the phase has not changed since it was completed");
 }
 
 /// The thesis is rewritten before leftoff sees it. leftoff must not say that nothing changed, and must not

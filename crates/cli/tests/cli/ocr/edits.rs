@@ -359,7 +359,7 @@ fn b2_a_hand_edit_is_told_from_where_to_where() {
     artifact(&sandbox, "discovered-standards.md", "S\n");
     sandbox.run(["advance", "--phase", "context"]).ok();
     edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
-    let told = "An edit of its files moved it from change-context (2) to synthesis (7), ";
+    let told = "An edit of the session's files moved the session from change-context (2) to synthesis (7), ";
     for taken_in in [false, true] {
         if taken_in {
             sandbox.run(["note", "x"]).ok();
@@ -369,7 +369,9 @@ fn b2_a_hand_edit_is_told_from_where_to_where() {
         assert!(brief.contains("; last verified phase: context (1)."), "{brief}");
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(
-            text.contains("An edit of its files moved it from change-context (2) to synthesis (7)"),
+            text.contains(
+                "An edit of the session's files moved the session from change-context (2) to synthesis (7)"
+            ),
             "{text}"
         );
     }

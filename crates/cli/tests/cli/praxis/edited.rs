@@ -26,7 +26,7 @@ fn b2_a_phase_without_a_gate_that_an_edit_calls_done_is_claimed() {
     });
     let check = |brief: &str| {
         assert!(brief.contains("- 0 Setup: claimed in a file"), "{brief}");
-        assert!(brief.contains("moved it from Setup (0) to Testing (1)"), "{brief}");
+        assert!(brief.contains("moved the session from Setup (0) to Testing (1)"), "{brief}");
         assert!(!brief.contains("## Done"), "{brief}");
     };
     check(&markdown(&sandbox));

@@ -56,10 +56,10 @@ fn a_review_that_a_file_calls_closed_over_a_failed_gate_is_in_doubt() {
         &history,
         &[
             "Phase 4 of 8, **Parallel Reviews**",
-            "(a file says 8 complete, unverified). Its files call it **finished**",
+            "(a file says 8 complete, unverified). The session's files call it **finished**",
             "3 of 8 phases done, 5 only claimed",
             "phase 4 (reviews) is not done here. To continue it: `leftoff reopen 2026-11-14-feature-login`",
-            "moved it from reviews (4) to complete (8), 10:41 UTC; last verified phase: analysis (3).",
+            "moved the session from reviews (4) to complete (8), 10:41 UTC; last verified phase: analysis (3).",
             "testing-1 Testing: ready",
             "src/limit/bucket.rs",
         ],
@@ -75,7 +75,7 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
         state["current_phase"] = json!("context");
         state["phase_number"] = json!(1);
     });
-    let moved = "moved it back from reviews (4) to context (1), 10:41 UTC; done before that, with proof: context (1), change-context (2), analysis (3).";
+    let moved = "moved the session back from reviews (4) to context (1), 10:41 UTC; done before that, with proof: context (1), change-context (2), analysis (3).";
     tells(&history, &["Phase 1 of 8, **Context Discovery**", moved], &[]);
     let text = crate::unbroken(&history.sandbox.run_as(READER, ["brief"]).ok().stdout);
     assert!(text.contains("moved it back from reviews (4) to context (1)"), "{text}");
@@ -84,7 +84,7 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
     // After a command has worked on the session, the edit is only in the history.
     history.run(&["advance --phase context"]);
     let brief = history.sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;
-    assert!(!brief.contains("moved it back"), "{brief}");
+    assert!(!brief.contains("moved the session back"), "{brief}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_round_that_a_file_leaves_behind_is_not_called_finished() {
         &history,
         &[
             "review round 1: not final; security-1 (1 finding); left open in Parallel Reviews (3 verified)",
-            "moved it from reviews (4) of run 1 to synthesis (7)",
+            "moved the session from reviews (4) of run 1 to synthesis (7)",
         ],
         &["finished"],
     );

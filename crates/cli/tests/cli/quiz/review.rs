@@ -54,7 +54,7 @@ fn a_review_with_a_hand_edit_answers_all_twelve() {
                 "Phase 4 of 8, **Parallel Reviews** (Let each reviewer examine the change on its own",
                 "(a file says 7 synthesis, unverified)",
                 "3 of 8 phases done, 3 only claimed",
-                "Its files: .ocr/sessions/2026-11-14-feature-login/ (below: …/)",
+                "The session's files: .ocr/sessions/2026-11-14-feature-login/ (below: …/)",
             ],
             why_paused: &["\"the testing reviewer is away\", in the middle of \"testing-1\""],
             failed_last: &[
@@ -71,7 +71,7 @@ fn a_review_with_a_hand_edit_answers_all_twelve() {
             next_command: &["\n`leftoff advance --phase reviews`\n"],
             who_else: &[],
             unverified: &[
-                "An edit of its files moved it from reviews (4) to synthesis (7), 10:41 UTC; last verified phase: analysis (3).",
+                "An edit of the session's files moved the session from reviews (4) to synthesis (7), 10:41 UTC; last verified phase: analysis (3).",
                 "5 Aggregate Findings, 6 Reviewer Discourse: claimed in a file, not proven",
             ],
         },

@@ -64,7 +64,7 @@ fn an_essay_that_was_just_revised_answers_all_twelve() {
             done_with_what_proof: &["1 Thesis Development (verified): …/stage-1-thesis.md, approved by"],
             where_exactly: &[
                 "Phase 2 of 4, **Essay Structuring**",
-                "It is being revised: \"section 2 must cover freight\".",
+                "The phase is being revised: \"section 2 must cover freight\".",
                 "audience=general, claim_type=argument",
             ],
             why_paused: &["- 4 Paragraph Writing (interrupted): 1 of 5 done (draft-1.1)"],

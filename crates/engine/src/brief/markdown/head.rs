@@ -130,7 +130,10 @@ fn standing(brief: &Brief, detail: Detail) -> String {
         }
         Lifecycle::Completed { at, .. } if view.is_closed_in_doubt() => {
             let at = when(*at, brief.now);
-            format!("{place}. Its files call it **finished**, {at}: unverified. {figures}.{}", waiting(brief))
+            format!(
+                "{place}. The session's files call it **finished**, {at}: unverified. {figures}.{}",
+                waiting(brief)
+            )
         }
         Lifecycle::Completed { at, forced } => {
             let how = if *forced { "Closed early" } else { "Finished" };

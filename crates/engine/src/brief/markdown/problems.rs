@@ -207,7 +207,7 @@ fn moved(brief: &Brief) -> String {
     let Some(moved) = &brief.moved else { return String::new() };
     let at = moment(moved.at, brief.now);
     let (from_to, on_record) = (defused(&moved.from_to(), 300), defused(&moved.on_record(), 500));
-    format!("- An edit of its files {from_to}, {at}; {on_record}.\n")
+    format!("- An edit of the session's files {from_to}, {at}; {on_record}.\n")
 }
 
 /// True if the phase has a gate. The view lists the checks of the gate even for a claimed phase.
@@ -248,7 +248,7 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
         (false, Some(evidence)) => format!("{}; {evidence}", found.join(", ")),
         (false, None) => found.join(", "),
         (true, Some(evidence)) => evidence,
-        (true, None) => "nothing says why".to_owned(),
+        (true, None) => "no reason is recorded".to_owned(),
     };
     let at = moment(attempt.at, now);
     let length = phase.duration_seconds.filter(|seconds| *seconds > 0);

@@ -36,7 +36,7 @@ fn sum(values: Arc<Vec<Value>>) -> Result<Value, ExecutionError> {
     let mut total = 0_i64;
     for value in values.iter() {
         let Value::Int(number) = value else {
-            return Err(ExecutionError::function_error("sum", "not all of them are whole numbers"));
+            return Err(ExecutionError::function_error("sum", "not all values are whole numbers"));
         };
         total = total.saturating_add(*number);
     }

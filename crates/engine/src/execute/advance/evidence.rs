@@ -20,7 +20,7 @@ pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Optio
     (!new.is_empty()).then(|| {
         let (phase, new) = (phase.id(), new.join(", "));
         format!(
-            "{phase} was already completed, so this evidence was not recorded: {new}; to keep it: leftoff note"
+            "{phase} was already completed, so this evidence was not recorded: {new}; to keep the evidence: leftoff note"
         )
     })
 }

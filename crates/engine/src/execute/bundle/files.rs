@@ -36,20 +36,20 @@ impl Drop for Drafts {
 /// Returns the reason why a path from another machine is not allowed; `None` if it is allowed.
 pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
-        return Some("it is empty or contains a control character");
+        return Some("the path is empty or contains a control character");
     }
     if path.starts_with('/')
         || path.contains('\\')
         || path.split('/').any(|part| matches!(part, "" | "." | ".."))
     {
-        return Some("it is not a plain path below the project's folder");
+        return Some("the path is not a plain path below the project's folder");
     }
     let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
     match (is_plain, path.split('/').any(is_git)) {
         (true, false) => None,
-        (false, _) => Some("it is not a plain path below the project's folder"),
-        (true, true) => Some("it is inside git's own folder"),
+        (false, _) => Some("the path is not a plain path below the project's folder"),
+        (true, true) => Some("the path is inside git's own folder"),
     }
 }
 

@@ -273,7 +273,7 @@ fn no_session(error: Error, path: &str) -> Error {
     match error {
         Error::NoSession { .. } => Error::WrongUsage {
             message: "no active session here to add the tasks to".to_owned(),
-            hint: Hint::new("start one from the list: ").run(words!["start", "--from", path]),
+            hint: Hint::new("start a session from the list: ").run(words!["start", "--from", path]),
         },
         other => other,
     }

@@ -107,10 +107,10 @@ pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout
         None => Ok(()),
         Some(layout) => Err(Error::WrongUsage {
             message: format!(
-                "a session of {} cannot be parallel: its files have one active session",
+                "a session of {} cannot be parallel: the files of such sessions can record only one active session",
                 layout.facts().title
             ),
-            hint: "omit --parallel: the active session is paused".into(),
+            hint: "omit --parallel; the active session is then paused".into(),
         }),
     }
 }

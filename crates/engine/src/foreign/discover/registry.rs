@@ -114,7 +114,7 @@ impl Engine {
 
     /// Returns warnings about unknown files in folders for sessions.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
-        let hint = "if those are sessions, their layout is unknown";
+        let hint = "if the files belong to sessions, the layout of these is unknown";
         let surveys = self.surveys().into_iter();
         surveys.filter_map(|(file, survey)| Some(warning(&file, survey.unknown?, hint))).collect()
     }
@@ -231,17 +231,23 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
         [] => return None,
         [one] => (
             format!("{path} lists {}, but {} does not exist", one.id, one.path),
-            Hint::new("recreate it as far as possible: ").run(words!["repair"]).then("; or remove its line"),
+            Hint::new("recreate the session as far as possible: ")
+                .run(words!["repair"])
+                .then("; or remove the session's line"),
         ),
         several if several.len() <= MOST_MADE => (
             format!("{path} lists {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            Hint::new("recreate them as far as possible: ")
+            Hint::new("recreate the sessions as far as possible: ")
                 .run(words!["repair"])
-                .then("; or remove their lines"),
+                .then("; or remove the sessions' lines"),
         ),
         [first, ..] => (
             format!("{path} lists {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            Hint::new("recreate one as far as possible: ").run(words!["repair", "--session", first.id]),
+            Hint::new("recreate one session as far as possible: ").run(words![
+                "repair",
+                "--session",
+                first.id
+            ]),
         ),
     };
     Some(Warning::new("session_lost", message).hint(hint).at(path))

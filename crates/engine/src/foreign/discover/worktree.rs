@@ -79,7 +79,7 @@ impl Engine {
                 findings.extend(error.map(|error| Finding {
                     kind: error.kind().to_owned(),
                     message: error.to_string(),
-                    hint: Some(Hint::new("continue it here: ").run(words!["resume", session.id])),
+                    hint: Some(Hint::new("continue the session here: ").run(words!["resume", session.id])),
                 }));
             }
         }

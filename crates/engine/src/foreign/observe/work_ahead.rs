@@ -31,7 +31,7 @@ impl Engine {
             files.join(" and ")
         );
         let complete = [words!["advance", "--phase", run.current().id()], naming].concat();
-        let hint = Hint::new("if the work is done, complete it: ").run(complete);
+        let hint = Hint::new("if the work is done, complete the phase: ").run(complete);
         Some(Warning::new("work_ahead", message).hint(hint).at(last))
     }
 

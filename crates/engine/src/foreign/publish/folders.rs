@@ -33,7 +33,7 @@ impl Engine {
                 Some((path, true)) => change.events.push(Event::SessionMoved { path }),
                 Some((path, false)) => {
                     let own = before.path.clone().unwrap_or_default();
-                    said.push(format!("its files stay in {own}: {path} already exists"));
+                    said.push(format!("the session's files stay in {own}: {path} already exists"));
                 }
                 None => {}
             }
@@ -57,7 +57,7 @@ impl Engine {
         let hint = if is_free {
             Hint::new("move the files: ").run(words!["repair", "--session", session.id])
         } else {
-            format!("{path} already exists: move one of the two by hand").into()
+            format!("{path} already exists: move it or {own} elsewhere by hand").into()
         };
         Some(Finding {
             kind: "misplaced".to_owned(),

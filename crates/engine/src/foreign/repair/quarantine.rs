@@ -74,9 +74,10 @@ pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &
 pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     let waiting = exchange::waiting(target);
     let (target, waiting) = (target.display(), waiting.display());
-    let message =
-        format!("{target} was written, but its backup could not be: {error}; it is kept as {waiting}");
-    let hint = Hint::new("see what blocks it: ").run(words!["doctor"]);
+    let message = format!(
+        "{target} was written, but the previous version could not become its backup: {error}; the previous version is {waiting}"
+    );
+    let hint = Hint::new("see what prevents the backup: ").run(words!["doctor"]);
     Warning::new("not_kept", message).hint(hint).at(waiting.to_string())
 }
 

@@ -201,7 +201,7 @@ fn no_session(asked: &str, place: &Path) -> Error {
 
 fn instead(asked: &str, whole: &Path) -> Hint {
     if let Some(session) = foreign::around(whole) {
-        return Hint::new("it is inside a session; import that: ")
+        return Hint::new("the path is inside a session; import the session: ")
             .run(words!["import", session.place().display()]);
     }
     if whole.is_dir() {
@@ -213,11 +213,11 @@ fn instead(asked: &str, whole: &Path) -> Hint {
                 "DIR"
             ]),
             [first, others @ ..] => {
-                let hint = Hint::new("import a session in it: ")
+                let hint = Hint::new("import a session in the folder: ")
                     .run(words!["import", Path::new(asked).join(first).display()]);
                 match others.len() {
                     0 => hint,
-                    count => hint.then(format!("; see it and {count} more: ")).run(words![
+                    count => hint.then(format!("; see this session and {count} more: ")).run(words![
                         "list",
                         "--project",
                         asked
@@ -228,10 +228,10 @@ fn instead(asked: &str, whole: &Path) -> Hint {
     }
     let beginning = beginning(whole);
     if beginning.contains("\"leftoff_bundle\"") {
-        return Hint::new("it is a bundle; import it: ").run(words!["bundle", "take", asked]);
+        return Hint::new("the file is a bundle; import the bundle: ").run(words!["bundle", "take", asked]);
     }
     if beginning.contains("\"leftoff_export\"") {
-        return Hint::new("it is an export for other programs; to move a session: ")
+        return Hint::new("the file is an export for other programs; to move a session: ")
             .run(words!["bundle", "create", "FILE"]);
     }
     Hint::new("name a session's own file or folder, or the id of one that is here: ")
