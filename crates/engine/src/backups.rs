@@ -98,7 +98,7 @@ pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Re
 impl Engine {
     /// Copies the store if the last copy is old enough. Failures are ignored here; `doctor` reports them.
     pub(crate) fn back_up_when_due(&mut self) {
-        // A hook has no time for a copy, and a query changes nothing.
+        // A hook has no time to make a copy. Outside projects, and with a server, there are no local copies either.
         let is_hook = matches!(self.patience, Patience::Until(_));
         if is_hook || self.project.is_outside || self.team.is_some() {
             return;
@@ -181,7 +181,7 @@ impl Engine {
     }
 }
 
-/// The newest copy of a database, if there is one.
+/// Returns the newest copy of a database, if there is one.
 pub(crate) fn newest(database: &Path) -> Result<Option<Backup>> {
     Ok(found(database)?.into_iter().next())
 }

@@ -56,13 +56,13 @@ pub struct Brief {
     pub set_fields: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_runs: Vec<EarlierRun>,
-    /// Ids and titles of finished items in the current phase.
+    /// The ids and titles of the finished items of the current phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done_items: Vec<(String, String)>,
     /// Items that only a task list calls done: their ids by the path of the list.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub claimed_items: BTreeMap<String, Vec<String>>,
-    /// Open items of earlier phases.
+    /// The open items of earlier phases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<OpenItem>,
     /// Items of later phases, if a revision or an edit took the session back to an earlier phase.
@@ -97,7 +97,7 @@ pub struct EarlierRun {
     /// The phase in which the run was left; `None` if the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Evidence of the run's last phase.
+    /// The evidence of the run's last phase.
     pub values: Map<String, Value>,
 }
 
@@ -109,12 +109,12 @@ pub struct OpenItem {
     pub item: ItemView,
 }
 
-/// Items of a phase that is still to come.
+/// The items of a phase that is still to come.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemsAhead {
     pub phase: Name,
     pub counts: ItemCounts,
-    /// Ids of the first finished items.
+    /// The ids of the first finished items.
     pub done: Vec<String>,
     /// The first items on which somebody has started to work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -286,7 +286,7 @@ impl Engine {
             paused_here: self.paused_beside(&session),
             paused_seconds,
             touched: Vec::new(),
-            // The brief is useful without the recorded activity, so an error in reading it is ignored.
+            // A brief is useful even without the recorded activity. So an error in reading the activity is ignored.
             activity: self.store.activity(&id, KEPT_ACTIVITIES).unwrap_or_default(),
             here_now: self.neighbours(&session, self.asking_agent()?.as_ref())?,
             now: self.clock.now(),

@@ -54,7 +54,7 @@ impl Default for Expiry {
 pub struct Limit(Option<u64>);
 
 impl Limit {
-    /// The time in seconds; `None` if the limit is switched off.
+    /// Returns the time in seconds, or `None` if the limit is switched off.
     pub fn seconds(self) -> Option<u64> {
         self.0
     }

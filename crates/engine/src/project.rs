@@ -172,7 +172,7 @@ pub(crate) fn workspace_path(session: &Session) -> String {
         layout.identify(path, true).or_else(|| layout.identify(path, false))
     });
     let Some(spot) = spot else { return workspace_of(&session.id) };
-    // A session outside projects is itself the root, and its workspace is the root's own folder.
+    // The root of a session outside projects is the session's own folder, and the workspace is this folder too.
     match Path::new(&spot.workspace).strip_prefix(&session.worktree) {
         Ok(below) => below.to_string_lossy().into_owned(),
         Err(_) => spot.workspace,

@@ -32,7 +32,7 @@ struct Walk<'a> {
     parts: Option<&'a Parts>,
 }
 
-/// Reads the files that a layout needs.
+/// Reads the files that a layout needs to understand a session.
 pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
     read_with(layout, spot, root, depth, None)
 }
@@ -123,7 +123,7 @@ fn add_name(home: &Path, tree: &mut Tree, path: String) {
     }
 }
 
-/// Reads only the files at these paths.
+/// Reads only the files with the given paths.
 pub(crate) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &[&str]) -> Tree {
     let home = root.join(&spot.home);
     let mut tree = Tree::default();

@@ -127,7 +127,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_str)
 }
 
-/// The first eight characters of an agent's id: enough for a person to tell two agents apart.
+/// Returns the first eight characters of an agent's id. They are enough for a person to tell two agents apart.
 fn short(id: &str) -> &str {
     id.char_indices().nth(8).map_or(id, |(end, _)| &id[..end])
 }

@@ -82,7 +82,7 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
-        /// True to end this workflow's unfinished run as it is, and to give the new run the next number.
+        /// Let the current run follow the current definition of its workflow.
         is_next: bool,
     },
     /// Follow the current definition of the workflow from now on.
@@ -127,7 +127,7 @@ pub enum Command {
     },
 }
 
-/// The events of a new session.
+/// Returns the events of a new session.
 pub fn start(start: Start) -> Vec<Event> {
     let mut events = vec![Event::SessionStarted {
         id: start.id,

@@ -232,7 +232,7 @@ mod tests {
         assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));
         let ended = session(vec![Event::SessionCompleted { forced: true }, taken()]);
         assert_eq!((ended.lifecycle.name(), ended.worktree.as_str()), ("completed", "/elsewhere"));
-        // A session that arrives twice has been paused since its first arrival.
+        // If a session arrives from a bundle a second time, its pause still began with the first arrival.
         let again = session(vec![taken(), taken()]);
         assert_eq!(again.lifecycle, waiting.lifecycle);
     }

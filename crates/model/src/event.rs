@@ -133,7 +133,7 @@ pub enum Event {
     /// Somebody edited a session's files or added new ones. The following events say what changed. Phases that an edit
     /// marks as done are claims.
     ExternalEdit {
-        /// Paths from the project's folder.
+        /// The paths, relative to the project's folder.
         paths: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,

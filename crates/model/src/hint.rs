@@ -112,7 +112,7 @@ impl CommandLine {
         Self { words, about: About::CurrentSession }
     }
 
-    /// The words of the command, without the program's name.
+    /// Returns the words of the command, without the program's name.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -140,7 +140,7 @@ impl CommandLine {
 
 const PROGRAM: &str = "leftoff";
 
-/// The command in a form that can be typed into a shell.
+/// Returns the command in a form that can be typed into a shell.
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PROGRAM)?;

@@ -128,7 +128,7 @@ impl Item {
         self.parts > 0
     }
 
-    /// The nesting level: 1 for a top-level item.
+    /// Returns the nesting level: 1 for a top-level item.
     pub fn level(&self) -> usize {
         self.place.len()
     }

@@ -40,7 +40,7 @@ impl Outcome {
         Self::NotApplicable,
     ];
 
-    /// The outcome of a phase; `None` while the phase is open.
+    /// Returns the outcome of a phase, or `None` while the phase is open.
     pub fn of(phase: &Phase) -> Option<Self> {
         match phase.state {
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => None,
@@ -121,7 +121,7 @@ impl Outcomes {
         self.unverified() == 0
     }
 
-    /// The number of phases that were claimed, overridden, skipped or completed with failed checks.
+    /// Returns the number of phases that were claimed, overridden, skipped or completed with failed checks.
     pub fn unverified(&self) -> u32 {
         self.claimed + self.overridden + self.skipped + self.warned
     }

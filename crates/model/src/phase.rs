@@ -70,7 +70,7 @@ pub struct Phase {
     /// The session's fields when the phase was completed, to detect later changes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields_at_completion: BTreeMap<String, Value>,
-    /// The number of items. The items themselves are stored separately.
+    /// The number of items of the phase. The items themselves are stored separately.
     #[serde(default, skip_serializing_if = "ItemCounts::is_empty")]
     pub items: ItemCounts,
 }

@@ -87,7 +87,7 @@ impl WayOn {
 }
 
 impl Refusal {
-    /// A short, stable name of the refusal, for programs.
+    /// Returns a short, stable name of the refusal, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",

@@ -130,7 +130,7 @@ impl Run {
         self.phases.iter().filter(|phase| phase.is_completed()).count()
     }
 
-    /// The number of phases that apply to this run.
+    /// Returns the number of phases that apply to this run.
     pub fn applicable(&self) -> usize {
         self.phases.iter().filter(|phase| !phase.is_not_applicable()).count()
     }
@@ -148,12 +148,12 @@ impl Run {
         self.phases.iter().find(is_left).filter(|_| self.is_at_its_end())
     }
 
-    /// The number of phases that are completed or do not apply.
+    /// Returns the number of phases that are completed or do not apply.
     pub fn settled(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_completed() || phase.is_not_applicable()).count()
     }
 
-    /// The number of phases that are completed or skipped.
+    /// Returns the number of phases that are completed or skipped.
     pub fn over(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_done()).count()
     }

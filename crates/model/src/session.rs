@@ -29,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 /// The reason of the pause if a session arrived from another machine.
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
-/// How a session arrived in a bundle: it is paused in this worktree until somebody resumes it.
+/// The arrival of a session in a bundle. The session is paused in this worktree until somebody resumes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The version of the bundle's last event.

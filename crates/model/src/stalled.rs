@@ -1,5 +1,5 @@
-//! When work has taken longer than usual, so that it may have stopped: the status `possibly_stalled`, "longer than
-//! usual" in a status bar. Never reads the clock.
+//! Decides when work has taken longer than usual, so that it may have stopped. The session's status is then
+//! `possibly_stalled`, and a status bar says "longer than usual". Never reads the clock.
 
 use crate::session::Session;
 use crate::time::seconds_between;
@@ -14,7 +14,8 @@ pub(crate) fn is_quiet(session: &Session, now: Timestamp, written: Option<Timest
     seconds_between(last, now) >= NEVER_STALLED_UNDER_SECONDS
 }
 
-/// A phase that has taken more than twice as long as the others of its run did.
+/// Returns true if a phase has taken more than twice the average time of its run's phases, and at least
+/// `NEVER_STALLED_UNDER_SECONDS`.
 pub(crate) fn is_stalled(time_in_phase: Option<u64>, average: Option<u64>) -> bool {
     match (time_in_phase, average) {
         (Some(time), Some(average)) => {

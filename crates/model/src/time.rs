@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Whole seconds from one moment to a later one; 0 if the clock stepped back.
+/// Returns the whole seconds from one moment to a later one, or 0 if the clock was set back.
 pub fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_second().saturating_sub(from.as_second())).unwrap_or(0)
 }

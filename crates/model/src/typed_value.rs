@@ -1,5 +1,5 @@
-//! Values from a caller, such as those of evidence and of custom fields: the type that was declared for one decides
-//! how its text is read. Also how a value looks in a message.
+//! Reads values from a caller, for example those of evidence and custom fields. The declared type of a value decides
+//! how its text is read. Also writes values for messages.
 
 use crate::workflow::ValueType;
 use serde_json::{Number, Value};
@@ -61,7 +61,7 @@ pub fn describe(value: &Value, seen: &Value) -> String {
     format!("{kind} {}", quoted(seen))
 }
 
-/// A value inside a message, in quotes if it has more than one word.
+/// Returns a value for a message: in quotes if it contains a space.
 pub fn quoted(value: &Value) -> String {
     let text = shown(value).replace('"', "\u{201d}");
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

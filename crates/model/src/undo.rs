@@ -349,7 +349,7 @@ mod tests {
         let strange = Event::Unknown { kind: "teleported".to_owned() };
         let log = log(vec![("anna", 1, start()), ("anna", 2, vec![strange])]);
         assert!(matches!(undone(&log, "anna", None), Err(Refusal::NewerEvent { .. })));
-        // Going back behind an unknown event does not make it known.
+        // Undoing a later event does not hide an event that this program does not know.
         let back = after(&log, Event::Restored { to_version: 3 });
         assert!(matches!(undone(&back, "anna", None), Err(Refusal::NewerEvent { .. })));
     }

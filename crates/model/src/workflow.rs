@@ -48,7 +48,7 @@ pub enum Indexing {
 }
 
 impl Indexing {
-    /// The displayed number of the phase at a position.
+    /// Returns the displayed number of the phase at a position.
     pub fn number(self, position: usize) -> u32 {
         let position = u32::try_from(position).unwrap_or(u32::MAX);
         match self {
@@ -270,7 +270,7 @@ pub enum RequirementScope {
 impl RequirementScope {
     pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
 
-    /// The scope's name in files.
+    /// Returns the scope's name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",

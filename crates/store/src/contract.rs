@@ -34,7 +34,7 @@ macro_rules! cases {
     };
 }
 
-/// All cases, by name.
+/// All cases of the contract, with their names.
 pub const CASES: &[Case] = cases![
     append::{
         a_session_comes_back_as_it_was_given,

@@ -1,12 +1,12 @@
-//! Rows that a store keeps only for a while, or only so many of: keys of commands, edited files, executed commands.
+//! How long, and how many of, a store's temporary rows are kept: keys of commands, edited files, executed commands.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How long a used key of a command (`--key`) is remembered.
+/// How long a store remembers that the key of a command (`--key`) was used.
 pub const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The maximum number of activities, such as edited files and executed commands, that are stored for a session; the
-/// newest are kept.
+/// The maximum number of activities per session. An activity is an edited file or an executed command. If there are
+/// more, the newest are kept.
 pub const KEPT_ACTIVITIES: usize = 500;
 
 /// How many expired keys are removed for each new key: enough to keep up with new keys, and few enough to be fast.

@@ -280,7 +280,7 @@ impl Engine {
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         self.bind(plan, newcomer)?;
         let agent = self.asking_agent()?;
-        // The store treats ids that differ only in case as equal.
+        // Ids that differ only in case are the same id in the store.
         let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
         let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             self.pause_foreign(plan, newcomer)?;
@@ -397,12 +397,13 @@ fn ask_before_moving(session: &Session) -> Result<()> {
     }
     Err(Error::NeedsAnswer {
         question: format!(
-            "session {} belongs to another worktree, {}; if resumed here, it leaves that one, and its files stay there",
+            "session {} belongs to another worktree, {}; resuming the session here removes the session from that \
+             worktree, but not the session's files",
             session.id, session.worktree
         ),
         hint: Hint::new("resume the session there: ")
             .run(words!["resume", session.id, "--project", session.worktree])
-            .then("; or here anyway: ")
+            .then("; or resume the session here anyway: ")
             .run(words!["resume", session.id, "--yes"]),
     })
 }

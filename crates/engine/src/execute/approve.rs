@@ -1,4 +1,4 @@
-//! Approves a check: finds the phase that waits for it, and records the files that the approver was shown.
+//! Approves a check: finds the phase to which the check belongs, and records the files that were shown to the approver.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};

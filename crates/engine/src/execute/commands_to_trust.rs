@@ -1,4 +1,5 @@
-//! The commands in a workflow's checks, which a person must trust before they run, and the worktrees where they run.
+//! Finds the commands in a workflow's checks, which a person must trust before they run, and the worktrees in which
+//! they run.
 
 use crate::checks::trust;
 use crate::definitions;

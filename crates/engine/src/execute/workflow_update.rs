@@ -1,4 +1,4 @@
-//! Moves a run to its workflow's current definition, and lists what that would change.
+//! Moves a run to the current definition of its workflow, and lists the changes that this would make.
 
 use crate::definitions;
 use crate::engine::{Engine, Want};

@@ -46,7 +46,7 @@ impl Engine {
                 // in the log, the first that was found counts.
                 let is_first = match ours.get(&spot.id) {
                     Some(path) => *path == spot.path,
-                    // The store treats ids that differ only in case as equal.
+                    // Ids that differ only in case are the same id in the store.
                     None => ids.insert(spot.id.as_str().to_ascii_lowercase()),
                 };
                 let owner = match (exists, is_first) {

@@ -92,7 +92,7 @@ impl Engine {
         let kept = latest.and_then(|row| self.kept_unfinished(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
         let (Ok((_, one)), Ok((_, other))) = (self.load(one), self.load(other)) else {
-            // If one of the two sessions is unreadable, the other is used.
+            // If one of two sessions is unreadable, the other one is used.
             return if self.load(one).is_ok() { foreign } else { kept };
         };
         let is_foreign_later = if one.layout == other.layout {

@@ -8,7 +8,7 @@ pub struct ToolCall {
     pub name: String,
     /// The agent's own id for this use, by which a repeated report is recognised.
     pub id: Option<String>,
-    /// Files that the tool writes.
+    /// The files that the tool writes.
     pub files: Vec<String>,
     pub command: Option<String>,
     /// The name of the skill that the tool runs.

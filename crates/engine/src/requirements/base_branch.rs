@@ -1,4 +1,4 @@
-//! The branch with which the size of a work branch is compared, from git's files alone.
+//! Reads from git's files the branch with which a work branch's size is compared.
 
 use crate::project::Git;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Reads and writes the file of a branch, which decides about requirements. If two branches have the same file name,
-//! the second one's file is in a folder that the original tool does not read.
+//! Reads and writes the file of a branch, which records the satisfied requirements of the branch. If two branches have
+//! the same file name, the second one's file is in a folder that the original tool does not read.
 
 use super::shared_file::{New, SharedFile};
 use crate::error::{Error, Result};

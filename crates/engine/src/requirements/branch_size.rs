@@ -1,6 +1,7 @@
-//! The number of lines that a branch changed since its base branch. Runs one git process, and none while the
-//! last count is valid. `base_branch` names the base, and `parent_branch` a
-//! nearer one if the branch may be stacked on another: that is one more process.
+//! Counts the lines that a branch changed since its base branch.
+//! - The count runs one git process, or none while the last count is valid.
+//! - The file `base_branch` names the base.
+//! - If the branch may be stacked on another branch, `parent_branch` names that nearer base with one more git process.
 
 use super::Ground;
 use super::base_branch::base_branch;

@@ -41,7 +41,7 @@ pub struct SettingsWritten {
     pub written: bool,
 }
 
-/// The merged settings, and the mistakes in them.
+/// The merged settings, and the mistakes in the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequirementSettings {
     requirements: Map<String, Value>,

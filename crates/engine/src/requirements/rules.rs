@@ -17,7 +17,7 @@ pub(super) const LOCAL: &str = "requirements.local.yaml";
 pub(super) struct Rules {
     pub(super) settings: Settings,
     pub(super) problems: Vec<String>,
-    /// The completed phases of the session whose workflow declares requirements.
+    /// The ids of the completed phases of the session whose workflow declares requirements.
     done: Vec<String>,
     /// The session whose workflow declares requirements. Set only when the requirements are loaded for a hook.
     pub(super) session: Option<Session>,

@@ -189,7 +189,7 @@ impl World {
         let replica = &self.replicas[place];
         if let Some(fork) = replica.forks().first() {
             let resolved = replica.engine().resolve_fork(fork);
-            // A fork can be resolved only on the machine where its session is.
+            // Only a replica on the machine of the session can resolve a fork of this session.
             let is_refused = resolved.as_ref().is_err_and(|error| error.class() == crate::Class::Refused);
             assert!(resolved.is_ok() || is_refused, "seed {}: {resolved:?}", self.seed);
         }
@@ -240,7 +240,7 @@ impl World {
                 self.restored.insert(replica.name.clone());
                 self.restores += 1;
             }
-            // A store is created with its first session.
+            // A replica without sessions has no store yet.
             Some(_) | None if !replica.has_store() => {}
             Some(_) | None => {
                 self.backups_made += 1;

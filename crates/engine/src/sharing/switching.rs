@@ -13,7 +13,7 @@ use model::words;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long `doctor` waits for each answer of the remote.
+/// The maximum time that `doctor` waits for each answer of the remote.
 const LONGEST_PROBE: Duration = Duration::from_secs(15);
 
 impl Engine {
@@ -77,7 +77,8 @@ impl Engine {
         shared.sidecar.forget(&shared.settings.replica)?;
         switch_off(&shared.folder)?;
         Ok(vec![
-            "removed from the remote; its host may keep old objects for a while, and other replicas keep copies"
+            "removed this replica from the remote; the remote's host may keep old objects for a while, and other \
+             replicas keep copies"
                 .to_owned(),
         ])
     }

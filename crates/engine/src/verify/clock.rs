@@ -1,4 +1,5 @@
-//! Events dated well before an earlier one of the same machine: its clock was set back, or somebody made them up.
+//! Finds events dated well before an earlier event of the same machine. Either the clock of the machine was set back,
+//! or somebody invented the events.
 
 use super::problem::Problem;
 use super::replay::Replay;

@@ -113,7 +113,7 @@ pub enum Problem {
     BadSignature {
         version: u64,
     },
-    /// The history has signatures, but nobody has accepted a list of signers here.
+    /// The history has signatures, but nobody has accepted a list of signers in this project.
     SignersNotAccepted,
     /// The event with the proof, or the event with an approval, was purged.
     Purged {

@@ -12,7 +12,7 @@ use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use model::words;
 
-/// How many interrupted items are named.
+/// The maximum number of interrupted items that an answer names.
 const MOST_INTERRUPTED: usize = 3;
 
 impl PhaseView {

@@ -1,4 +1,5 @@
-//! Foreign text made harmless: on one line, without control of a terminal, without orders to an agent.
+//! Makes text from outside harmless: puts it on one line, and removes everything that controls a terminal or gives
+//! orders to an agent.
 
 use std::borrow::Cow;
 

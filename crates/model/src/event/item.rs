@@ -38,7 +38,7 @@ pub enum ItemEvent {
 }
 
 impl ItemEvent {
-    /// The stored name of the event.
+    /// Returns the stored name of the event.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::ItemAdded { .. } => "item_added",

@@ -4,7 +4,7 @@ use super::Event;
 use std::collections::BTreeMap;
 
 impl Event {
-    /// The stored name of the event.
+    /// Returns the stored name of the event.
     pub fn kind(&self) -> &str {
         match self {
             Self::SessionStarted { .. } => "session_started",

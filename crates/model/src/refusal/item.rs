@@ -46,7 +46,7 @@ pub enum ItemRefusal {
 }
 
 impl ItemRefusal {
-    /// A short, stable name of the refusal, for programs.
+    /// Returns a short, stable name of the refusal, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Unknown { .. } => "unknown_item",

@@ -1,15 +1,14 @@
-//! How long the client waits for a server, and how long the server waits for its client. How long a command waits for
-//! its turn comes with the command.
+//! The limits of waiting between a client and a server. The limit of waiting for a turn is a parameter of the command.
 
 use std::time::Duration;
 
 /// How long `append` waits for its turn if the caller has not taken it before.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a connection may take, if its address does not say so.
+/// How long connecting may take if the server's address sets no limit.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
 /// The usual limit for each wait, far longer than any statement takes. If it is exceeded, the server counts as lost.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
-/// How long to wait for the server to come back: long enough for a restart or a failover.
+/// How long to wait until the server can be reached again. This is long enough for a restart or a failover.
 pub(super) const RESTART: Duration = Duration::from_secs(10);
 /// A connection that is silent for this long is probed.
 pub(super) const PROBED_AFTER: Duration = Duration::from_secs(30);

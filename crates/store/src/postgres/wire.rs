@@ -70,7 +70,7 @@ pub(super) enum Limit {
     Until(Instant),
 }
 
-/// Waits for each answer as long as one may take.
+/// Waits for each answer as long as a single answer may take.
 pub(super) const PATIENT: Limit = Limit::Each(time_limits::ANSWER);
 
 impl Limit {

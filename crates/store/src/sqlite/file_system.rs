@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn disks_are_local() {
-        // ext4, xfs, btrfs, tmpfs, overlay, zfs
+        // The following file systems, in this order: ext4, xfs, btrfs, tmpfs, overlay, zfs.
         for magic in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1] {
             assert_eq!(from_linux_magic(magic, 4096), Place::Local);
         }

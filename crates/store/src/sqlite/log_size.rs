@@ -1,4 +1,4 @@
-//! How long SQLite's write-ahead log may become, and what shortens it. Never waits for a reader.
+//! Limits the length of SQLite's write-ahead log and shortens the log. Never waits for a reader.
 
 use super::SqliteStore;
 use super::open::beside;

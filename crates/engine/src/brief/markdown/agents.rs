@@ -1,4 +1,4 @@
-//! Other agents: the last words of those who stopped, and the work of those who are here now.
+//! Writes about other agents: the last messages of agents that stopped, and the work of agents that are here now.
 
 use super::{Detail, when};
 use crate::brief::{Brief, Neighbour};

@@ -1,4 +1,4 @@
-//! The first lines: the session, its goal, its exact position, an earlier pause, and the repository.
+//! Writes the first lines of a brief: the session, its goal, its exact position, an earlier pause, and the repository.
 
 use super::{Detail, pairs, took, when};
 use crate::brief::Brief;

@@ -97,7 +97,7 @@ fn done(brief: &Brief, detail: Detail) -> String {
     format!("- Done: {}\n", named.join(", "))
 }
 
-/// How many finished items are named.
+/// How many finished items a brief names.
 fn most_done(detail: Detail) -> usize {
     match detail {
         Detail::Full | Detail::Short | Detail::Line => 30,

@@ -1,4 +1,4 @@
-//! Edited files, and executed commands with their results.
+//! Writes the edited files, and the executed commands with their results.
 
 use super::{Detail, when};
 use crate::brief::{Brief, paths};

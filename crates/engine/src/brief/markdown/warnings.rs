@@ -1,4 +1,4 @@
-//! Warnings about the session, and requirements that must be satisfied before some tools may be used.
+//! Writes the warnings about the session, and the requirements that must be satisfied before some tools may be used.
 
 use super::{Detail, advice, is_over};
 use crate::brief::Brief;

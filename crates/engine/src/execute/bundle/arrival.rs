@@ -18,7 +18,8 @@ use store::{Arrival, Arrived, CommandMark, EventRow, Store, TakenHistory};
 /// which the session was imported.
 const BUNDLE: &str = "bundle:";
 
-/// Returns the text that an arrival has in place of a replica's id if its bundle was imported into this worktree.
+/// Returns the text that an arrival from a bundle has in place of a replica's id: the prefix and the worktree to which
+/// the bundle was brought.
 fn put_into(worktree: &str) -> String {
     format!("{BUNDLE}{worktree}")
 }

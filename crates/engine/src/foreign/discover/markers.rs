@@ -19,7 +19,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// The marker files of a project, by layout.
+/// The marker files of a project, by the name of the layout.
 #[derive(Debug, Default)]
 pub(crate) struct Markers(BTreeMap<&'static str, Vec<String>>);
 

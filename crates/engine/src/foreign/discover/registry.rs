@@ -101,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// Findings about registries.
+    /// Returns the findings about registries.
     pub(crate) fn registry_findings(&self) -> Vec<Finding> {
         let surveys = self.surveys().into_iter();
         let unlisted = surveys.filter_map(|(file, survey)| unlisted_warning(&file.path(), &survey.unlisted));
@@ -119,7 +119,7 @@ impl Engine {
         surveys.filter_map(|(file, survey)| Some(warning(&file, survey.unknown?, hint))).collect()
     }
 
-    /// Warnings that a list of sessions may be incomplete.
+    /// Returns warnings that the files' lists of sessions may be incomplete.
     pub(crate) fn registry_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for (file, survey) in self.surveys() {

@@ -30,7 +30,8 @@ impl Engine {
     ) -> (Observation, Option<Stamp>, Vec<Dated>) {
         let root = self.root_of(session);
         let mut observation = self.judge_files(located, &root, rows);
-        // While another process writes files, an observation may combine an old file with a newer journal.
+        // While another process writes files, an observation may combine an old file with a newer journal. Then the
+        // files are observed again.
         for _ in 0..MOST_LOOKS {
             if !has_moved_on(&observation) {
                 break;

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(ended.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
         if let Ok(child) = std::fs::read_to_string(&alive) {
             let stat = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
-            // The process may take a moment to end. A zombie has ended.
+            // The process may take a moment to end. A zombie counts as ended.
             let runs = || !stat().is_empty() && !stat().contains(") Z ");
             let until = std::time::Instant::now() + Duration::from_secs(20);
             while runs() && std::time::Instant::now() < until {
