@@ -101,7 +101,7 @@ impl Engine {
         })
     }
 
-    /// Returns the last activity of a session, if it was longer ago than the limit.
+    /// Returns the time of a session's last activity if it was longer ago than the limit; otherwise `None`.
     fn quiet_since(&self, id: &str, updated_at: Timestamp, limit: Option<u64>) -> Option<Timestamp> {
         let now = self.clock.now();
         expired_at(updated_at, limit, now)?;

@@ -53,7 +53,7 @@ pub struct ListRequest {
     pub started_from: Option<String>,
 }
 
-/// More specific statuses of active sessions.
+/// Statuses that say more than `active` about an active session.
 const STANDINGS: [Status; 2] = [Status::CheckpointFailed, Status::PossiblyStalled];
 
 impl ListRequest {
@@ -111,7 +111,7 @@ impl Sessions<'_> {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
         self.engine.add_outcomes(&mut listing.sessions);
-        // If no session is unfinished, none is the current one. So a thousand files need not be read to find out.
+        // If no session is unfinished, none is the current one. Then no files need to be read to find the current one.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };
         let here = engine.project.worktree();

@@ -46,7 +46,7 @@ impl Engine {
         self.read_whole(&session).map(|(_, session)| session.checks).unwrap_or_default()
     }
 
-    /// Returns the tool's own words for a moment of a session; `None` if the tool has none.
+    /// Returns the message that the session's own tool prints at this moment of a session; `None` if there is none.
     pub(crate) fn own_words(&self, id: &SessionId, moment: Moment) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
         let session = self.with_expiry(session);

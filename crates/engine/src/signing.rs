@@ -24,8 +24,8 @@ pub(crate) fn sign(payload: &str, project: &Path) -> Result<String> {
     Err(Unsigned::Failed(said(&output)).into())
 }
 
-/// Returns the signer of exactly this text, as the file of allowed signers calls them. `None` if no allowed key made
-/// the signature, or if it is a signature of another text.
+/// Returns the signer's name in the file of allowed signers, if an allowed key signed exactly this text; otherwise
+/// `None`.
 pub(crate) fn check(payload: &str, signature: &str, allowed_signers: &str) -> Result<Option<String>> {
     let folder = Folder::new()?;
     let (signature, allowed) =

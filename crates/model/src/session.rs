@@ -286,8 +286,8 @@ impl Session {
     /// command closed the session with force.
     ///
     /// A phase is unproven if the log contradicts that it is done. If a file ended the session, claimed phases after
-    /// the last proven phase are unproven too, unless a file also started the run and no phase is proven: then the file
-    /// decides.
+    /// the last proven phase are unproven too. There is one exception: if a file also started the run, and no phase is
+    /// proven, the file's claims count.
     pub fn closed_over(&self) -> Option<usize> {
         let run = self.run()?;
         match self.lifecycle {

@@ -322,7 +322,7 @@ impl ActivityKind {
 pub struct ActivityRow {
     pub kind: ActivityKind,
     pub what: String,
-    /// The result of the latest time that it happened.
+    /// Details of the latest occurrence: the result of a command, or the text of an agent's last message.
     pub detail: Option<String>,
     /// When it happened last.
     pub at: Timestamp,

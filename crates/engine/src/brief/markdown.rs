@@ -31,7 +31,7 @@ enum Detail {
     Short,
     /// Finished work on one line; texts and lists are shortened further.
     Line,
-    /// Lists are shortened further.
+    /// As in `Line`, with even shorter lists.
     Tight,
     /// Only the newest line of every list.
     Least,

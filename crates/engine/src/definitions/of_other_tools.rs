@@ -16,8 +16,9 @@ use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeSet;
 
-/// Returns the workflow of a session in this layout: as the layout's own files define it. A layout without definitions
-/// uses the built-in workflow for its tool, even if the project has another definition of the same name.
+/// Returns the workflow of a session in this layout, as the layout's own files define the workflow. If the layout has no
+/// such files, returns the built-in workflow of this name, even if the project has a definition of the same name. If
+/// there is no built-in workflow either, returns the project's workflow.
 pub(crate) fn of_layout(
     project: &Project,
     layout: &dyn Layout,

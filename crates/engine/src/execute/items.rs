@@ -172,7 +172,7 @@ impl Engine {
     ) -> Result<BTreeMap<String, Value>> {
         if let Some(name) = [CLAIMED, LISTED_AS].into_iter().find(|name| given.contains_key(*name)) {
             return Err(Error::WrongUsage {
-                message: format!("'{name}' cannot be set: it says what an imported list says about the item"),
+                message: format!("'{name}' cannot be set: only importing a task list sets it"),
                 hint: "import the list again, or use another name".into(),
             });
         }

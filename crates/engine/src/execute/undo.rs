@@ -66,8 +66,8 @@ impl Engine {
                 Ok(events) => return Ok(events),
                 Err(refused) => refused,
             };
-            // The hint of this refusal names another way to the same version. So it must first be checked that the
-            // caller may return there.
+            // The hint of this refusal names another command that restores the same version. So it must first be
+            // checked that the caller may restore that version.
             if let Refusal::AnothersUndo { to_version, .. } = &refused {
                 engine.authorise_restoring(session, history, *to_version)?;
             }

@@ -13,7 +13,7 @@ pub struct HookEvent {
     pub happened: Happened,
     /// The subagent in which the event happened, if any.
     pub subagent: Option<Subagent>,
-    /// A hash by which repeated deliveries of the same event are recognised, for events without an id.
+    /// For an event without an id: a hash that shows whether the event was delivered before.
     pub delivery: Option<String>,
 }
 

@@ -221,8 +221,8 @@ impl World {
         };
     }
 
-    /// Switches sharing off and on. At random, also removes the replica's ref, unless only the remote has data that the
-    /// store lost.
+    /// Switches sharing off and on. At random, also removes the replica's ref from the remote. The ref stays if the
+    /// store lost data that only the remote has.
     fn switch_off_and_on(&mut self, place: usize) {
         let is_erasing = self.below(2) == 0;
         let replica = &self.replicas[place];

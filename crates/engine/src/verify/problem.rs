@@ -201,7 +201,7 @@ impl std::fmt::Display for Problem {
             Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
             Self::OtherSession { own } => write!(f, "the session's history is that of session {own}"),
             Self::NotAllowed { version, doing, who } => {
-                write!(f, "event {version}, {doing}, is by {who}, and only a person can do that here")
+                write!(f, "event {version}, {doing}, is by {who}; the policy allows this only to a person")
             }
             Self::OtherThanSent { version } => write!(
                 f,

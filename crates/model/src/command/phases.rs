@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, PartialEq)]
 pub enum NamedPhase<'a> {
     Current(&'a Phase),
-    /// Only a file says that the phase is done, or the session continued after the phase's gate failed. The gate can
-    /// still prove it.
+    /// Only a file says that the phase is done, or the session continued after the phase's gate failed. If the gate
+    /// passes now, the phase is proven.
     Claimed(&'a Phase),
     AlreadyDone(&'a Phase),
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) struct Turn {
     pub(super) counters: Counters,
     pub(super) lock: Lock,
-    /// True if something was written within the turn that must be committed when the turn ends.
+    /// True if this turn wrote something. The end of the turn must then commit it.
     pub(super) is_written: bool,
     /// The answers read within this turn. Nobody else changes the project during the turn, so each question is asked
     /// only once.

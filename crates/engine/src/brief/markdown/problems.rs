@@ -120,8 +120,7 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
-            // The revision's reason is never shortened much, because without it a reader does not know what to look
-            // for.
+            // Even a very short brief shows most of the revision's reason: the reader must know what to look for.
             let longest = detail.longest_text().max(Detail::Short.longest_text());
             let reason = format!(": {}", quoted(&revision.reason, longest));
             let _ = write!(

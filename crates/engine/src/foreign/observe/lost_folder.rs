@@ -17,8 +17,8 @@ pub(crate) fn has_lost_its_folder(observation: &Observation, root: &Path) -> boo
     is_gone_with_folder(&observation.located, root) && root.is_dir() && observation.lacks_a_file()
 }
 
-/// True if a session's tool gives up a session without a folder, and the session has neither a folder nor an entry in
-/// the tool's registry.
+/// True if a session's folder is gone and no registry lists the session, and if the session's tool treats such a session
+/// as given up.
 pub(crate) fn is_gone_with_folder(located: &Located, root: &Path) -> bool {
     let Located { layout, spot, .. } = located;
     layout.facts().goes_with_folder && is_nowhere(&root.join(&spot.path)) && !is_listed(located, root)

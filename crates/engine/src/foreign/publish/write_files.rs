@@ -34,7 +34,7 @@ use store::{ViewRow, WriteJournal};
 pub(crate) struct Placed {
     /// Files that were not written because the files in their places could not be inspected.
     pub(crate) left_alone: Vec<PathBuf>,
-    /// The session that must adopt an edit that was displaced.
+    /// The session whose write replaced an external edit. The session must adopt this edit.
     pub(crate) displaced: Option<SessionId>,
     pub(crate) said: Vec<Warning>,
 }

@@ -194,8 +194,9 @@ impl Engine {
         paused_with(&own, others).iter().try_for_each(|id| self.pause_too(plan, id))
     }
 
-    /// Updates the other session together with the new active one. The store allows one active session per worktree,
-    /// and the other session is still active there although its files have ended it.
+    /// If the batch makes a session active, adds to the batch the end of the session that was active in this worktree.
+    /// The files have ended that session, but in the store it is still active, and the store allows only one active
+    /// session per worktree.
     pub(crate) fn bring_along_rival(&self, batch: &mut Batch) -> Result<()> {
         let newcomers = batch.streams.iter().filter(|stream| stream.row.lifecycle == "active");
         let worktrees: BTreeSet<String> = newcomers

@@ -207,7 +207,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
     if whole.is_dir() {
         let inside = foreign::sessions_in(whole);
         return match inside.as_slice() {
-            [] => Hint::new("name a session's own file or folder; those of a project: ").run(words![
+            [] => Hint::new("name a session's own file or folder; see the sessions of a project: ").run(words![
                 "list",
                 "--project",
                 "DIR"

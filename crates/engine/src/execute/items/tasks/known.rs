@@ -54,7 +54,7 @@ impl Known {
                 }
             }
         }
-        // Items of other layouts do not record from which list they came.
+        // Only items of native sessions record from which list they came.
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()
