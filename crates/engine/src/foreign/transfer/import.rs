@@ -207,11 +207,8 @@ fn instead(asked: &str, whole: &Path) -> Hint {
     if whole.is_dir() {
         let inside = foreign::sessions_in(whole);
         return match inside.as_slice() {
-            [] => Hint::new("name a session's own file or folder; see the sessions of a project: ").run(words![
-                "list",
-                "--project",
-                "DIR"
-            ]),
+            [] => Hint::new("name a session's own file or folder; see the sessions of a project: ")
+                .run(words!["list", "--project", "DIR"]),
             [first, others @ ..] => {
                 let hint = Hint::new("import a session in the folder: ")
                     .run(words!["import", Path::new(asked).join(first).display()]);
