@@ -423,7 +423,7 @@ fn revised(session: &Session, phase: &Phase) -> String {
     let concerns = |made: &&RevisionMade| {
         made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
     };
-    // The reason is shown only until the phase is completed again.
+    // A revision's reason is shown until the phase is completed again.
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {

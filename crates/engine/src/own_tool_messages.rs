@@ -27,7 +27,7 @@ impl Sessions<'_> {
         let located = engine.located(&session)?;
         let own = located.layout.capabilities().own_screen?;
         let mut tree = walk::read(located.layout, &located.spot, &engine.root_of(&session), Depth::Whole);
-        // If a state file is missing or damaged, what the session was loaded from is shown instead.
+        // Instead of a missing or damaged state file, the screen shows the content from which the session was loaded.
         if let Some(observation) = engine.observed(id) {
             for path in observation.verdicts.keys() {
                 if let Some(content) = observation.documents.content(path) {

@@ -35,7 +35,8 @@ pub enum Who {
 pub enum PolicyHelps {
     Never,
     IfRelaxed,
-    /// The project already has such a policy. It applies as soon as a person accepts it here.
+    /// The project's policy already allows the command to anyone. The policy applies as soon as a person accepts it
+    /// here.
     OnceAccepted,
 }
 

@@ -40,7 +40,7 @@ pub enum KnownBy {
     Environment,
     /// An environment variable that the agent sets for its commands, but without the id of the agent session.
     Marker,
-    /// One of the command's ancestor processes is an agent that sent hook events.
+    /// An agent that sent hook events is an ancestor process of the command.
     Process,
     /// A client of leftoff's MCP server stated its own name.
     OwnWord,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A recorded file: its path and the hash of its content at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactVersion {
-    /// The path from the project's folder, with `/` as the separator.
+    /// The path relative to the project's folder, with `/` as the separator.
     pub path: String,
     /// SHA-256 of the file's content, in hexadecimal.
     pub hash: String,

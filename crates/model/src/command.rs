@@ -82,7 +82,7 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
-        /// Let the current run follow the current definition of its workflow.
+        /// True to end the unfinished run of this workflow as it is, and to give the new run the next number.
         is_next: bool,
     },
     /// Follow the current definition of the workflow from now on.

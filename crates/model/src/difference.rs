@@ -93,7 +93,7 @@ pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
         .collect()
 }
 
-/// The values of a session that are compared.
+/// Returns the values of a session that are compared.
 fn facts(session: &Session) -> Vec<(Subject, Value)> {
     let mut facts = vec![
         (Subject::Title, json!(session.title)),

@@ -105,8 +105,8 @@ pub enum Event {
     },
     /// A session in another tool's files was adopted. All earlier events were derived from those files.
     Adopted { layout: String, path: String },
-    /// A session in another tool's files was imported, either into a native session, which never changes those files
-    /// again, or into the current format of the same layout.
+    /// A session in another tool's files was imported. Either it became a native session, which never changes those
+    /// files again, or it got the current format of its layout.
     Imported {
         /// The layout that the session had before.
         layout: String,

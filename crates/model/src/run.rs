@@ -141,8 +141,8 @@ impl Run {
         !self.phases.iter().enumerate().any(is_open)
     }
 
-    /// Returns the first phase with open items for which `counts` is true; `None` if completing the current phase does
-    /// not end the run.
+    /// Returns the first phase that has open items and for which `counts` is true. Returns `None` if completing the
+    /// current phase does not end the run.
     pub fn left_open_before_the_end(&self, counts: impl Fn(&Phase) -> bool) -> Option<&Phase> {
         let is_left = |phase: &&Phase| phase.items.open() > 0 && counts(phase);
         self.phases.iter().find(is_left).filter(|_| self.is_at_its_end())

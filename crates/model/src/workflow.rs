@@ -19,7 +19,7 @@ pub struct Workflow {
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
-    /// True to keep an agent, once, from stopping while work that it claimed is not proven.
+    /// True to keep an agent from stopping, but only once, while work that it claimed is not proven.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold_at_stop: bool,
     /// The phases, in order; never empty, because a definition without phases is refused when it is read.

@@ -7,7 +7,7 @@ use crate::id::SessionId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewRow {
     pub session: SessionId,
-    /// The path from the folder of the session's files.
+    /// The path relative to the folder of the session's files.
     pub path: String,
     /// Hash of `body`.
     pub hash: String,

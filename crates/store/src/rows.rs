@@ -130,7 +130,7 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// The key of a hook call. Hooks have no answer to repeat, so none is stored.
+    /// Returns the row for the key of a hook call. A hook has no answer to repeat, so the stored answer is empty.
     pub(crate) fn of_hook(key: &str, at: Timestamp) -> Self {
         let (key, nothing) = (key.to_owned(), String::new());
         Self { key, fingerprint: nothing.clone(), answer: nothing, version: None, session: None, at }
@@ -324,9 +324,9 @@ pub struct ActivityRow {
     pub what: String,
     /// Details of the latest occurrence: the result of a command, or the text of an agent's last message.
     pub detail: Option<String>,
-    /// When it happened last.
+    /// When the activity happened last.
     pub at: Timestamp,
-    /// How often it happened. In a row to be stored: how often it happened since the row was last stored.
+    /// How often the activity happened. In a row to be stored: how often it happened since the row was last stored.
     pub count: u64,
 }
 

@@ -20,7 +20,8 @@ pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
 
 pub struct WithUncommitted {
     base: Box<dyn Store>,
-    /// Creates the store; `None` if the store exists. Until then, `base` is empty.
+    /// The function that creates the store; `None` if the store exists. As long as the store does not exist, `base` is
+    /// empty.
     make: Option<Box<Make>>,
     /// The uncommitted changes by session.
     over: RefCell<BTreeMap<SessionId, Over>>,

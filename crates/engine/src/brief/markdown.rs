@@ -137,7 +137,7 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
             return text;
         }
     }
-    // If that is not enough, the sections are shortened to the minimum one by one, the last section first.
+    // If the text is still too long, the sections are shortened to the minimum one by one, the last section first.
     for least in sections(brief, Detail::Least).into_iter().rev() {
         if let Some(section) = kept.iter_mut().find(|section| section.name == least.name) {
             *section = least;
@@ -178,8 +178,8 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     }
 }
 
-/// Returns the text with only the first of several equal endings of lists: a command that completes one list completes
-/// the others too.
+/// Returns the text with only the first occurrence of an ending. Several shortened lists may end with the same advice,
+/// and the reader needs it only once.
 fn told_once(text: &str, ending: &str) -> String {
     match text.split_once(ending) {
         Some((before, after)) => format!("{before}{ending}{}", after.replace(ending, "")),

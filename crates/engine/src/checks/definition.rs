@@ -43,9 +43,11 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
 }
 
 impl Engine {
-    /// Returns the definition of the current run for a gate, and the hash by which the run names it. If the stored text
-    /// was changed after the run started, it is refused, unless the project's own definition is equal: older versions
-    /// of leftoff wrote the same definition in a different form.
+    /// Returns the definition of the current run for a gate, and the hash by which the run names it.
+    ///
+    /// Refuses a stored definition that was changed after the run started. Older versions of leftoff stored a definition
+    /// in a different form. So if the hash differs, but the project's own definition equals the stored one, the stored
+    /// one is accepted.
     pub(super) fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
         let workflow = self.definition_of(session)?;
         let run = session.run();

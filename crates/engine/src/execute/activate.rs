@@ -24,7 +24,7 @@ use model::words;
 use std::collections::BTreeSet;
 use store::{AgentRow, Binding, Store};
 
-/// Says if a session may be taken over that somebody is using elsewhere.
+/// Says if a session that somebody is using elsewhere may be taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
     Refused,
@@ -154,11 +154,12 @@ impl Engine {
                 self.workspace(session).display()
             ));
         }
-        // This is decided before another session is paused, because a refused command must change nothing.
+        // This must be known before another session is paused, because a refused command must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         let mut back = None;
         if events.is_empty() && self.stands_beside_another(session) {
-            // This layout can have several active sessions. The event makes this one the default from now on.
+            // This layout can have several active sessions. With this event, commands use this session by default from
+            // now on.
             let parallel = !self.make_room(&mut plan, id)?;
             events = vec![Event::SessionResumed { worktree, parallel, machine: None }];
         } else if !events.is_empty() {
@@ -225,7 +226,7 @@ impl Engine {
         Ok(())
     }
 
-    /// True if the session is active, but another session is used if none is named.
+    /// True if the session is active, but a command that names no session uses another one.
     fn stands_beside_another(&self, session: &Session) -> bool {
         !takes_the_worktree(&session.layout)
             && matches!(session.lifecycle, Lifecycle::Active)

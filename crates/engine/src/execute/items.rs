@@ -260,7 +260,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns all items as they are after the plan restores another version; `None` if the plan does not.
+    /// Returns all items as they are after the plan restores an earlier version. `None` if the plan restores none.
     pub(super) fn restored_items(&self, plan: &Plan, actor: &Actor) -> Result<Option<ItemBook>> {
         let Some(session) = &plan.subject.before else { return Ok(None) };
         if !plan.subject.events.iter().any(|event| matches!(event, Event::Restored { .. })) {

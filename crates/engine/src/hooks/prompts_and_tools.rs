@@ -21,7 +21,7 @@ impl Engine {
         let Some(loaded) = self.store.load(&session)? else { return Ok(Reply::default()) };
         let before = self.known(event)?.map(|known| known.memory);
         let memory = Memory::of(session.as_str(), loaded.row.version);
-        // Everything but the last stop event is compared.
+        // The whole memory is compared, except the last stop event.
         if before.as_ref().is_some_and(|before| Memory { heard: None, ..before.clone() } == memory) {
             return Ok(Reply::default());
         }

@@ -25,8 +25,8 @@ impl Engine {
         contested.or_else(left).filter(|phase| phase.id() != run.current().id())
     }
 
-    /// Returns the phase whose open items block the end of the run. If the gate of a phase checks items, it has judged
-    /// them already, so the phase matters only if just a file calls it done.
+    /// Returns the phase whose open items block the end of the run. A gate that checks items has already judged the
+    /// items of its phase. Such a phase blocks the end only if a file alone calls it done.
     pub(crate) fn left_open_before_the_end<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }

@@ -12,7 +12,8 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Refuses to restore a version if restricted acts would count again by it that the caller may not carry out.
+    /// Refuses to restore a version if this would make restricted acts count again, and the caller may not carry out
+    /// these acts.
     pub(crate) fn authorise_restoring(
         &self,
         now: &Session,

@@ -1,7 +1,8 @@
 //! Counts the lines that a branch changed since its base branch.
 //! - The count runs one git process, or none while the last count is valid.
-//! - The file `base_branch` names the base.
-//! - If the branch may be stacked on another branch, `parent_branch` names that nearer base with one more git process.
+//! - The module `base_branch` finds the base.
+//! - If the branch may be stacked on another branch, the module `parent_branch` finds that branch, which is a nearer
+//!   base. This takes one more git process.
 
 use super::Ground;
 use super::base_branch::base_branch;

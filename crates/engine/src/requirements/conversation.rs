@@ -172,7 +172,7 @@ impl Engine {
         let gone = match row.memory.as_deref() {
             Some(memory) if hooks::has_ended(memory) => return Ok(()),
             // The process stays recorded: while it runs, its child processes count as the agent's. Anybody can send
-            // this event, so the event must not be a way to change that.
+            // this event, so the event must not remove the recorded process.
             Some(memory) => AgentRow { memory: Some(hooks::ended(memory)), last_seen, ..row },
             None if row.pid == 0 => return Ok(()),
             None => AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row },

@@ -71,8 +71,8 @@ struct Purge {
 }
 
 impl Tree {
-    /// Adds a node. If the event is already known, an author who is certain replaces one who is not, and content
-    /// replaces purged content.
+    /// Adds a node. If the event is already known, a certain author replaces an uncertain one, and content replaces
+    /// purged content.
     pub(super) fn add(&mut self, node: Node) {
         let Some(known) = self.nodes.get_mut(&node.link) else {
             self.nodes.insert(node.link, node);

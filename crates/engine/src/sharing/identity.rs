@@ -71,8 +71,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// Removes the event from the mark if it will be replaced. Otherwise the store would look restored if the sync
-    /// ended before it sets a new mark.
+    /// Clears the mark if taking these histories replaces its event. Otherwise the store would look restored if the
+    /// sync ended before it sets a new mark.
     pub(super) fn unmark_replaced(&self, shared: &mut Shared, arrived: &Arrived) -> Result<()> {
         let mark = &mut shared.settings.mark;
         let Some(marked) = mark.session.clone() else { return Ok(()) };

@@ -129,8 +129,8 @@ impl Engine {
         let is_published =
             own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
         let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link && !is_bundle(arrival));
-        // If the last event came from another replica, that replica sends the session. This one does not send a fork
-        // then, nor a session that it has never sent.
+        // If the last event came from another replica, that replica sends the session. Then this replica sends no fork
+        // of the session, and does not send the session for the first time.
         if is_theirs && (is_fork(id) || !is_published) {
             return Ok(());
         }

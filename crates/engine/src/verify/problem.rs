@@ -297,7 +297,7 @@ pub enum Remark {
     OtherHistory { other: SessionId },
     /// A phase does not apply because a file is missing that git does not know either.
     RestsOnAbsence { phase: Name, path: String },
-    /// A phase does not apply because of the value of a field. `by` has set it last.
+    /// A phase does not apply because of the value of a field. `by` set the field last.
     RestsOnField { phase: Name, field: String, by: Option<String> },
 }
 

@@ -98,7 +98,7 @@ fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
         harmless.push(match letter {
             '`' => '\'',
             '"' => quotation_mark,
-            // A comparison is not changed, because the text may quote the expression of a gate.
+            // A `<` or `>` of a comparison stays as it is, because the text may quote the expression of a gate.
             '<' if !matches!(after, ' ' | '=') => '\u{2039}',
             '>' if before != ' ' && after != '=' => '\u{203a}',
             other => other,

@@ -57,8 +57,8 @@ pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<Name
     Ok(NamedPhase::Current(phase))
 }
 
-/// Returns the earlier phase that must be proven before a claimed phase: one whose gate failed or that has open items;
-/// if the claimed phase has no gate, any earlier claimed phase.
+/// Returns the earlier phase that must be proven before a claimed phase. This is a phase whose gate failed or that has
+/// open items. If the claimed phase has no gate, it may also be any other claimed phase.
 pub fn to_prove_before<'a>(
     session: &Session,
     run: &'a Run,

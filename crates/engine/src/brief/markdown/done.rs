@@ -155,8 +155,8 @@ fn proof(brief: &Brief, phase: &PhaseView, detail: Detail) -> String {
 fn ran(check: &CheckView, files: &[String]) -> Option<String> {
     let is_file = |kind: &str| kind == "artifact" && !files.is_empty() || kind == "approval";
     let is_passed = check.outcome == GateOutcome::Passed;
-    // If a later phase has recorded the same file since, the check's path stands for the file. A pattern for several
-    // files is not such a path.
+    // If a later phase has recorded the file of this check since, this phase has no recorded file, and the path in the
+    // check is shown. A pattern for several files is not a path to show.
     let path = check.needed.as_ref().filter(|path| check.kind == "artifact" && !path.contains('*'));
     if let Some(path) = path.filter(|_| is_passed && files.is_empty()) {
         return Some(defused(path, 200));

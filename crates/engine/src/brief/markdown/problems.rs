@@ -84,9 +84,10 @@ fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: D
         // their own.
         let found = if is_about_items { found.split("; ").next().unwrap_or(found) } else { found };
         let found = match check.kind.as_str() {
-            // In these findings, values are already quoted.
+            // A finding of this kind already has quotation marks around its values.
             "evidence" | "expr" => defused_around_quotes(found, detail.longest_found()),
-            // In other findings, file names and command output are foreign text, so the whole finding is quoted.
+            // A finding of another kind contains file names and command output. These are foreign text, so the whole
+            // finding is quoted.
             _ => quoted(found, detail.longest_found()),
         };
         let _ = write!(line, ": {found}");

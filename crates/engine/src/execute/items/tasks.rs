@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
 /// The field of an item that only its list calls done. Its value is the list's path.
 pub(crate) const CLAIMED: &str = "claimed_in";
-/// The field of an item that came from a list. Its value is the list's path, `#`, and the task's id in the list, which
-/// differs from the item's id if that was taken.
+/// The field of an item that came from a list. Its value is the list's path, `#`, and the task's id in the list. If
+/// that id was taken here, the item has another id.
 pub(crate) const LISTED_AS: &str = "listed_as";
 /// The field of a session that was started from a list. Its value is the list's path.
 pub const FROM: &str = "from";

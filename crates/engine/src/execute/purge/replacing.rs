@@ -48,8 +48,8 @@ pub(super) fn in_value(value: &mut Value, text: &str) -> u64 {
             }
             count
         }
-        // Somebody who searches for the text also finds a number with these digits. The number is replaced by the mark,
-        // which is a string.
+        // If the text to purge consists of digits, a number that is equal to it is purged too: the mark replaces the
+        // number.
         Value::Number(number) if number.to_string() == text => {
             *value = Value::String(PURGED.to_owned());
             1

@@ -17,8 +17,8 @@ pub(super) struct Archive {
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
-    /// If files of one folder are archived in another: both folders. `None` if every file is archived in its own
-    /// folder.
+    /// The folder whose files are archived in another folder, and that other folder. `None` if every file is archived
+    /// in its own folder.
     elsewhere: Option<(String, String)>,
     /// Returns true for the path of a state file. The session's own tool still reads state files.
     is_state: Box<dyn Fn(&str) -> bool>,

@@ -25,8 +25,9 @@ pub(super) struct OwnFile {
 }
 
 impl OwnFile {
-    /// Returns a file without a record, as exists after a phase that the session's own tool completed. `before` is
-    /// called if the file was written after the phase ended. It returns the earlier text, if known.
+    /// Returns a file of the revised phase that has no record, for example because the session's own tool completed the
+    /// phase. `None` if there is no file. `before` returns the earlier text, if known; it is called if the file was
+    /// written after the phase ended.
     pub(super) fn unrecorded(
         path: &str,
         seen: PathEntry,

@@ -141,8 +141,10 @@ impl Engine {
         self.surveys().into_iter().flat_map(|(_, survey)| survey.lost).collect()
     }
 
-    /// Returns the sessions that a registry does not list or lists repeatedly, with the messages after they are
-    /// repaired: only the named session or, without a name, all of them unless there are more than `MOST_MADE`.
+    /// Returns the sessions that a registry does not list, or lists repeatedly. Each comes with the messages to show
+    /// after its repair.
+    /// - If a session is named, returns only this session.
+    /// - Otherwise returns all of them, but none of a registry with more than `MOST_MADE` of the same kind.
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (file, survey) in self.surveys() {

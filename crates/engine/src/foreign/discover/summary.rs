@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// From this number of items on, several threads read them.
+/// If there are at least this many items, several threads read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
 

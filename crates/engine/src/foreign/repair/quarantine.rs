@@ -17,7 +17,7 @@ const ASIDE: &str = "aside";
 const OPEN: &str = "open";
 /// How many characters of the content's hash are part of a quarantined file's name.
 const MARK: usize = 8;
-/// How many quarantined files may have begun with the same content.
+/// How many quarantined files may have started with the same content. Programs may have written more into them since.
 const KEPT_ALIKE: usize = 16;
 
 /// Returns findings about entries that prevent the use of the quarantine or the writing of backups.

@@ -263,7 +263,7 @@ impl Engine {
         }
         let title = one_line(&other.session.title, LONGEST_TITLE);
         let change = other.change_and_found(events);
-        // If its files have ended the session, it is not paused. If it only counts as paused, it is.
+        // A session that its files have ended is not paused. A session that only counts as paused is paused in the log.
         if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
             plan.said.push(format!("paused {id} ({title})"));
         }

@@ -86,7 +86,7 @@ impl Context<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Takeover {
     ByAPerson,
-    /// Nobody may: of several claimants, whether people or agents, exactly one gets the item.
+    /// Nobody may take over the item: of several claimants, whether people or agents, exactly one gets it.
     Never,
 }
 
