@@ -180,7 +180,7 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                     findings.push(Finding::new(
                         "items",
                         message,
-                        "the log is authoritative; please report this",
+                        "the log is right, and commands use it; please report this",
                     ));
                 }
                 if !snapshot_agrees(engine, &loaded, session)? {
@@ -188,7 +188,7 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                     findings.push(Finding::new(
                         "snapshot",
                         message,
-                        "the log is authoritative; please report this",
+                        "the log is right, and commands use it; please report this",
                     ));
                 }
             }

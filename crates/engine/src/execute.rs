@@ -248,7 +248,7 @@ impl Engine {
         }
         // The batch is committed. If a file cannot be moved now, the next command tries again.
         Ok(prepared.carry_out().unwrap_or_else(|error| {
-            vec![format!("some files were not moved yet ({error}); the next command continues")]
+            vec![format!("some files were not moved yet ({error}); the next command moves them")]
         }))
     }
 

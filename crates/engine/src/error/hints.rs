@@ -294,7 +294,7 @@ fn files_elsewhere_hint(session: &str, worktree: &str) -> Hint {
 
 fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> Hint {
     if is_here {
-        Hint::new("nothing was changed; its files are here, so continue the session here: ")
+        Hint::new("nothing was changed; the session's files are here, so continue the session here: ")
             .run(words!["resume", session])
     } else {
         format!(
@@ -319,7 +319,7 @@ fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
 
 fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
     if elsewhere.is_empty() {
-        return Hint::new("there is nothing to reopen; unfinished sessions: ")
+        return Hint::new("there is nothing to reopen; see the unfinished sessions: ")
             .run(words!["list"])
             .then("; start a session: ")
             .run(words!["start"]);

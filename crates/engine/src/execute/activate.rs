@@ -69,7 +69,10 @@ impl Engine {
                 if let Some(session) = &plan.subject.before {
                     plan.said.extend(engine.not_found(session));
                     plan.said.extend(engine.idle_warning(session).map(|warning| {
-                        format!("{}; to abandon it instead: leftoff abandon {}", warning.message, session.id)
+                        format!(
+                            "{}; to abandon the session instead: leftoff abandon {}",
+                            warning.message, session.id
+                        )
                     }));
                     if engine.worker_elsewhere(session)?.is_some() {
                         let signed = engine.authorise(&Act::new(Restricted::Take, &subject), signature)?;

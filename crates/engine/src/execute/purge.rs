@@ -143,7 +143,7 @@ impl Engine {
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
-                hint: "omit it: purging twice changes nothing".into(),
+                hint: "omit --key: purging the same text twice changes nothing".into(),
             });
         }
         let id = self.select(Want::Latest)?;

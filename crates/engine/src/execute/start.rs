@@ -168,7 +168,7 @@ impl Engine {
         Ok(similar.map(|line| {
             let title = one_line(&line.title, LONGEST_TITLE);
             format!(
-                "a similar session exists: {} ({title}); continue it: leftoff switch {}",
+                "a similar session exists: {} ({title}); continue that session: leftoff switch {}",
                 line.session_id, line.session_id
             )
         }))

@@ -103,7 +103,7 @@ impl Engine {
         };
         if replica == shared.settings.replica {
             return Err(Error::Sharing {
-                message: "this id is that of this replica".to_owned(),
+                message: "this is the id of this replica itself".to_owned(),
                 hint: Hint::new("to stop sharing and erase this replica: ")
                     .run(words!["sync", "off", "--erase"]),
             });

@@ -190,7 +190,8 @@ impl std::fmt::Display for Problem {
             Self::ChainedLate { since } => {
                 write!(
                     f,
-                    "events before {since} joined the hash chain later and could have been changed before"
+                    "the events before event {since} were sealed later than they were written, so they could have \
+                     been changed before that"
                 )
             }
             Self::Broken(broken) => write!(f, "the history does not match its hash chain: {broken}"),

@@ -156,7 +156,7 @@ impl ItemRefusal {
 fn left_open(phase: &Name, open: u32, item: &str) -> String {
     let items = if open == 1 { "an item".to_owned() } else { format!("{open} items") };
     format!(
-        "{items} of phase '{phase}' would stay open ({item});  only a person can end the run with open items"
+        "{items} of phase '{phase}' would stay open ({item}); only a person can end the run with open items"
     )
 }
 

@@ -566,7 +566,7 @@ fn only_another_session_that_one_can_go_on_with_is_called_similar() {
         &json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4 }),
     );
     let said = said(&sandbox);
-    assert!(said.contains("continue it: leftoff switch 2026-11-13-feature-login"), "{said}");
+    assert!(said.contains("continue that session: leftoff switch 2026-11-13-feature-login"), "{said}");
     sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
 }
 

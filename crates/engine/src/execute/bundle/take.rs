@@ -288,7 +288,7 @@ fn bad(from: &Path, why: String) -> Error {
     Error::BadBundle {
         path: from.to_owned(),
         why,
-        hint: Hint::new("nothing was changed; create it again: ").run(words!["bundle", "create"]),
+        hint: Hint::new("nothing was changed; create the bundle again: ").run(words!["bundle", "create"]),
     }
 }
 

@@ -129,7 +129,7 @@ impl OnDisk<'_> {
             .map_err(|source| Error::io(format!("keeping a copy of {}", self.target.display()), source))?;
         let lost = one_line(lost, LONGEST_WARNING);
         let message = format!(
-            "{} had unreadable contents ({lost}); it was overwritten, and a copy kept",
+            "{} had unreadable contents ({lost}); it was overwritten, and a copy was kept",
             self.target.display()
         );
         Ok(Some(quarantined(message, &aside)))

@@ -115,7 +115,7 @@ impl Engine {
         }
         Err(Error::WrongUsage {
             message: format!("every name like '{}' is taken here", spot.id),
-            hint: "import it without --layout".into(),
+            hint: "import the session without --layout".into(),
         })
     }
 

@@ -231,7 +231,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
         return Hint::new("the file is an export for other programs; to move a session: ")
             .run(words!["bundle", "create", "FILE"]);
     }
-    Hint::new("name a session's own file or folder, or the id of one that is here: ")
+    Hint::new("name a session's own file or folder, or a session's id; see the ids of all sessions here: ")
         .run(words!["list", "--all"])
 }
 

@@ -15,7 +15,8 @@ impl Engine {
         shared.sidecar.prune()?;
         let is_erased = self.store.erase(self.patience.left())?;
         let stays = (!is_erased).then(|| {
-            "text was purged elsewhere, but another process is reading this store, so its files may still contain it"
+            "text was purged elsewhere, but another process is reading this store, so the store's files may still \
+             contain the text"
                 .to_owned()
         });
         Ok(stays.into_iter().chain(self.renew_backups_or_say()).collect())
