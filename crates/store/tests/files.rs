@@ -289,7 +289,7 @@ fn a_turn_is_waited_for_and_given_up_with_nothing_held() {
         first.take_turn(PATIENCE).unwrap();
         let patience = Duration::from_millis(5);
         assert!(matches!(second.take_turn(patience), Err(Error::Busy { waited }) if waited == patience));
-        // The writer that gave up is still in the queue; when its turn comes, it must release it without
+        // The writer that gave up is still in the queue. When its turn comes, it must give the turn back without
         // waiting.
         first.give_turn_back();
         let mut third = SqliteStore::open(&path, Access::Write).unwrap();

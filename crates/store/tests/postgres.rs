@@ -41,7 +41,7 @@ fn what_another_process_changed_between_two_turns_is_seen() {
     let second = go_on(SessionRow { title: "\0 is no letter".to_owned(), ..first.row.clone() }, 2);
     let third = go_on(SessionRow { lifecycle: "paused".to_owned(), ..second.row.clone() }, 1);
     for (step, stream) in [&first, &second, &third].into_iter().enumerate() {
-        // The writer remembers the row as it stored it; the reader must read it again.
+        // The writer remembers the row that it stored. The other process must read the row again.
         let writer = if step % 2 == 0 { &mut one } else { &mut other };
         writer.append(&batch([stream.clone()])).unwrap();
         assert_eq!(seen(&mut one), seen(&mut other), "step {step}");
@@ -61,8 +61,8 @@ fn what_another_process_changed_between_two_turns_is_seen() {
     assert_eq!(seen(&mut one).0, None, "it is gone, without an event");
 }
 
-/// The store that wrote last trusts what it read then, and its next change is refused if somebody else has
-/// written meanwhile.
+/// The store that wrote last relies on the answers that it read then. If somebody else has written meanwhile, its next
+/// change is refused.
 #[test]
 fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
     let Some(url) = testkit::postgres::schema("a change without the lock") else { return };
@@ -86,7 +86,7 @@ fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
         one.events(&id("first"), 0, None).unwrap().iter().map(|row| row.version).collect();
     assert_eq!(versions, [1, 2, 3, 4]);
     assert_eq!(one.chain(&id("first")).unwrap().head, other.chain(&id("first")).unwrap().head);
-    // The presence of agents is read without the lock as well, and storing it counts as a change.
+    // The presence of agents is also read without the lock. Storing the presence counts as a change.
     for _ in 0..20 {
         one.take_turn(PATIENCE).unwrap();
         row.version = one.load(&id("first")).unwrap().unwrap().row.version;

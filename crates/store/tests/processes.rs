@@ -48,7 +48,7 @@ impl Actor {
         Self::start(Command::new(std::env::current_exe().unwrap()), role, place, name)
     }
 
-    /// The next line that the role itself printed, without those of the test harness.
+    /// Returns the next line that the role itself printed, without the lines of the test harness.
     fn hears(&mut self) -> Option<String> {
         self.lines.find_map(|line| line.unwrap().split_once("said: ").map(|(_, text)| text.to_owned()))
     }
@@ -145,7 +145,8 @@ fn look_without_permission(place: &Path, expected: &str) {
     assert!(matches!(told, Err(Error::ReadOnly { .. })), "{told:?}");
 }
 
-/// A command that runs this program as a user without write access, because root can write everything.
+/// Returns a command that runs this program as a user without write access. This is needed because root can write
+/// everything.
 fn as_another_user(folder: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(std::env::current_exe().unwrap());
@@ -221,8 +222,8 @@ fn somebody_who_may_not_write_reads_all_the_same() {
     allow(&inside, 0o555);
     let names = || std::fs::read_dir(&inside).unwrap().count();
     let before = names();
-    // If there is a write-ahead log, only the log has the newest commit: reading needs a copy, which has no
-    // name while it is used.
+    // While there is a write-ahead log, the newest commit is only in the log. Reading then needs a copy, and the copy
+    // has no name while it is used.
     let mut reader = Actor::start(command(), "look", &path, "1");
     assert_eq!(reader.hears().as_deref(), Some("0"), "no copy would be left behind");
     reader.ends_well();
@@ -347,7 +348,7 @@ fn what_was_acknowledged_survives_kill_9() {
 struct Random(u64);
 
 impl Random {
-    /// The next random number, by Marsaglia's xorshift.
+    /// Returns the next random number, by Marsaglia's xorshift.
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

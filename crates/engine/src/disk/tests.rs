@@ -24,7 +24,7 @@ impl Place {
         fs::write(self.root.join(name), text).unwrap();
     }
 
-    /// Everything below the root except the journal's folder: `name=content`.
+    /// Returns the files below the root as `name=content`, except those in the journal's folder.
     fn files(&self) -> Vec<String> {
         let mut found: Vec<String> = fs::read_dir(&self.root)
             .unwrap()
@@ -108,7 +108,7 @@ fn a_step_that_was_done_is_not_done_again() {
     let prepared = operation.prepare(JOURNAL).unwrap();
     steps::carry_out(&place.root, &prepared.journal.record.id, 0, &prepared.journal.record.steps[0]).unwrap();
     drop(prepared);
-    // The crash came after the step; somebody has reused the old name since.
+    // The crash came after the step. Since then, somebody has created another file with the old name.
     place.write("b", "something new");
     assert_eq!(place.recover(true), Recovered::RolledForward(Vec::new()));
     assert_eq!(place.files(), ["b.v1=old", "b=something new"]);
@@ -127,7 +127,7 @@ fn nothing_is_ever_written_over_a_file() {
         let refused = place.operation(vec![step]).prepare(JOURNAL);
         assert!(matches!(refused, Err(Error::AlreadyThere { .. })), "{refused:?}");
     }
-    // A file that appears afterwards is kept as well, and so is ours.
+    // If somebody creates the target meanwhile, both that file and the operation's own file are kept.
     let prepared =
         place.operation(vec![Step::Copy { from: text("a"), to: text("a.v2") }]).prepare(JOURNAL).unwrap();
     place.write("a.v2", "somebody's too");

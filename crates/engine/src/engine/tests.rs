@@ -5,7 +5,7 @@ use crate::{Engine, Intent, ItemAdd, ItemRequest, Options, Request, StartRequest
 use model::id::SessionId;
 use store::Store;
 
-/// The request of a step: usually a note, sometimes a command that needs the whole log.
+/// Returns the request of a step: usually a note, sometimes a command that needs the whole log.
 fn request(step: u32) -> Request {
     match step % 20 {
         6 => Request::Item(ItemRequest::Add(ItemAdd { title: "A task".to_owned(), ..ItemAdd::default() })),

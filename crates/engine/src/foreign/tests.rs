@@ -34,7 +34,7 @@ impl Place {
         Self { folder, session }
     }
 
-    /// Starts a second session in the same registry, which thereby becomes the active session.
+    /// Starts a second session in the same registry. The second session is then the active one.
     pub(crate) fn another(&self) -> SessionId {
         start(self.folder.path(), &registered("Other"))
     }
@@ -43,7 +43,7 @@ impl Place {
         open(self.folder.path())
     }
 
-    /// A file of the session's workspace.
+    /// Returns the path of a file in the session's workspace.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.engine().workspace(&self.engine().load(&self.session).unwrap().1).join(name)
     }

@@ -37,7 +37,7 @@ impl Clock for SetClock {
 }
 
 impl Place {
-    /// A place on branch `feature/auth`, with this configuration.
+    /// Returns a place on branch `feature/auth`, with this configuration.
     fn with(settings: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let place = Self { folder, now: Rc::new(Cell::new(1_000_000)) };

@@ -151,7 +151,7 @@ fn a_major_change_begins_every_later_phase_again() {
     assert_eq!(statuses(&session), ["in_progress", "not_started", "not_started", "not_started"]);
 }
 
-/// Work that a first revision interrupted is not lost, so a major one afterwards restarts its phase.
+/// If a revision interrupted a phase, a later major revision restarts this phase too.
 #[test]
 fn e4_a_major_change_after_another_revision_begins_the_interrupted_phase_again() {
     let session = advance(in_the_third());
@@ -228,8 +228,8 @@ fn an_archived_file_that_comes_again_goes_on_counting_and_a_copied_one_stays() {
     assert_eq!(versions(&session), [("a.md".to_owned(), 3), ("b.md".to_owned(), 3)]);
 }
 
-/// After a major change every item of a later phase is open again; blocked ones stay blocked, and items of
-/// other phases stay done.
+/// After a major change, every done item of a later phase is open again. Blocked items stay blocked, and items of other
+/// phases stay done.
 #[test]
 fn items_of_phases_that_begin_again_are_open_again() {
     use crate::item::{ItemBook, NewItem};

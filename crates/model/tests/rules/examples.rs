@@ -341,7 +341,7 @@ fn b1_a_run_does_not_end_over_a_phase_that_only_a_file_calls_done_against_a_gate
     contested.after([advance(Some("implement"))]).when(advance(None)).then(ended);
 }
 
-/// Adds events that a file reports, which are recorded as its tool's.
+/// Adds events that a file reports. The tool of the file is recorded as their actor.
 fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> Given {
     let mut history = before.history;
     for event in events {
@@ -354,7 +354,7 @@ fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> G
     Given { history, session }
 }
 
-/// Completes everything after the plan, and the session, as reported by a file.
+/// Completes all phases after the plan, and then the session. A file reports all of this.
 fn closed_in_its_file(before: Given) -> Given {
     let claimed = |phase: &str| Event::PhaseClaimed { phase: name(phase), attempt: None };
     let events = [

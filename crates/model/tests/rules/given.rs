@@ -26,7 +26,7 @@ pub struct Given {
     pub session: Session,
 }
 
-/// The result of a command.
+/// The result of a command: the events, or the refusal.
 pub struct Met(pub Result<Vec<Event>, Refusal>);
 
 pub fn given(events: impl IntoIterator<Item = Event>) -> Given {

@@ -80,8 +80,8 @@ pub fn scripts_of(most_phases: usize, commands: RangeInclusive<usize>) -> impl S
         .prop_map(|((one, two, three), steps)| Script { workflows: vec![one, two, three], steps })
 }
 
-/// A workflow of one to twelve phases, numbered from zero or one, that may close the session, and may have a
-/// terminal last phase.
+/// Returns workflows of one to twelve phases, numbered from zero or from one. Some of them close the session at their
+/// end, and some have a terminal last phase.
 fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = RunPlan> {
     let skips = vec(0..MOST_PHASES, 0..3);
     (1..=most_phases, any::<bool>(), any::<bool>(), any::<bool>(), skips).prop_map(
@@ -95,7 +95,7 @@ fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = Ru
                 on_complete: if stays { OnComplete::Stay } else { OnComplete::Close },
             },
             phases: (0..count).map(|at| stub(at, terminal && at + 1 == count)).collect(),
-            // The first phase is skipped less often than later ones, but it is.
+            // The first phase is skipped too, but less often than later phases.
             skips: skips.into_iter().filter(|at| *at < count).map(skip_of).collect(),
         },
     )
@@ -115,7 +115,7 @@ pub fn play(script: &Script) -> Play {
     Play { history: stage.history, steps, session: stage.session, earliest, latest }
 }
 
-/// Only the history of a script, for lives that are too long to store every session in between.
+/// Returns only the history of a script. Some scripts are too long to store the session after every step.
 pub fn history(script: &Script) -> Vec<Recorded> {
     let mut stage = Stage::set(script);
     for (jump, step) in &script.steps {
@@ -152,7 +152,7 @@ impl Stage {
 }
 
 impl Play {
-    /// The sessions before each step that changed something, and the new session.
+    /// Returns the first session, the session after each step, and the last session, each with its time.
     pub fn sessions(&self) -> impl Iterator<Item = (&Session, Timestamp)> {
         let first = self.steps.first().map(|step| (&step.before, at(0)));
         let last = (&self.session, self.latest);
@@ -201,7 +201,7 @@ impl Step {
     }
 }
 
-/// A phase by id or number, near the current one, so that it is often the right one.
+/// Returns a phase near the current one, by id or number, so that commands often name the right phase.
 fn asked(session: &Session, around: usize, by_number: bool) -> String {
     let run = session.run().unwrap();
     let current = run.position(run.current().id().as_str()).unwrap();

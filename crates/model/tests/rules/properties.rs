@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn an_unknown_event_makes_a_session_unwritable_and_it_is_still_shown(script in scripts(), place in 0..200_usize) {
         let Play { mut history, steps, latest, .. } = play(&script);
-        // Places after the start of the run; later events are folded as far as they are known.
+        // The place is after the start of the run. Later events are folded as far as they are known.
         let place = 2 + place % (history.len() - 1);
         let kept = history[place - 1].clone();
         let body = r#"{"type":"phase_teleported","phase":"phase-0","to":"the moon"}"#;
@@ -214,14 +214,14 @@ proptest! {
     }
 }
 
-/// A session without the time and actor of its last change.
+/// Returns the session without the time and actor of its last change.
 fn what_it_says(mut session: Session) -> Session {
     session.version = 0;
     session.updated_at = session.created_at;
     session
 }
 
-/// The other properties prove little unless the random scripts get far.
+/// The other properties prove little if the random scripts do not reach all states.
 #[test]
 fn the_random_scripts_get_everywhere() {
     let mut runner = TestRunner::new_with_rng(

@@ -30,7 +30,7 @@ proptest! {
         for step in play(&script).steps {
             let snapshot: Session =
                 serde_json::from_str(&serde_json::to_string(&step.before.clone().trimmed()).unwrap()).unwrap();
-            // A resolved note may not be in the snapshot any more: only this command reads the log for it.
+            // The snapshot may lack a resolved note. This is the only command that then reads the log.
             if !matches!(step.command, Command::ResolveNote { .. }) {
                 prop_assert_eq!(
                     decide(&snapshot, step.command.clone()),
@@ -74,7 +74,8 @@ fn a_long_life_is_trimmed_the_same_step_by_step_and_at_once() {
     assert!(notes > 50 && runs > 50, "too little was trimmed: {notes} notes, {runs} runs");
 }
 
-/// Changes a step so that there are two kinds of notes instead of eight, and answers to all of them.
+/// Changes a step of the script: there are then two kinds of notes instead of eight, and all of these notes are
+/// resolved.
 fn few_kinds_and_many_answers(dice: i64, step: &mut Step) {
     match step {
         Step::Note(kind) => *kind = if *kind % 2 == 0 { 0 } else { 4 },
@@ -102,7 +103,7 @@ impl Kept {
         serde_json::to_string(&self.0).unwrap().len()
     }
 
-    /// Repeats a change. Returns the snapshot's size after a tenth of the changes, and at the end.
+    /// Repeats a change. Returns the snapshot's size after a tenth of the repetitions and after all of them.
     fn grows(mut self, times: usize, mut one: impl FnMut(&mut Self, usize)) -> (Self, usize, usize) {
         let mut early = 0;
         for number in 0..times {

@@ -99,7 +99,7 @@ pub(super) fn other_worktrees_are_free_of_it(make: &mut Factory<'_>) {
     let elsewhere = |name: &str| SessionRow { worktree: "/elsewhere".to_owned(), ..line(name) };
     with(&mut *store, [line("first"), elsewhere("second")]);
     assert_eq!(active(&*store, "/elsewhere").as_deref(), Some("second"));
-    // Nor may a session that is active in another worktree move to this one.
+    // A session that is active in another worktree may not move to this worktree either.
     refused(&mut *store, vec![go_on(line("second"), 1)]);
     store.append(&batch([go_on(paused("first"), 1), go_on(line("second"), 1)])).unwrap();
     assert_eq!(active(&*store, WORKTREE).as_deref(), Some("second"));

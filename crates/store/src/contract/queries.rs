@@ -80,7 +80,7 @@ pub(super) fn numbers_are_given_once(make: &mut Factory<'_>) {
     assert_eq!(store.with_number(u64::MAX).unwrap(), None);
 }
 
-/// A session that arrives with a number keeps it; later sessions get higher numbers.
+/// A session that arrives with a number keeps this number. Sessions that are created later get higher numbers.
 pub(super) fn a_number_that_is_known_already_is_given_once(make: &mut Factory<'_>) {
     let mut store = make();
     let mut begin_as = |name: &str, number: u64| {
@@ -131,7 +131,7 @@ fn a_small_store(make: &mut Factory<'_>) -> Box<dyn Store> {
     with(
         &mut *store,
         [
-            // The clock runs backwards in this test, and still the last change comes first.
+            // The clock runs backwards in this test, but the list still begins with the last change.
             row("old", 9, "completed"),
             row("gone", 7, "abandoned"),
             SessionRow { layout: "theirs".to_owned(), exclusive: false, ..row("tie-a", 5, "active") },

@@ -24,7 +24,7 @@ pub(super) fn a_store_in_order_has_no_findings(make: &mut Factory<'_>) {
     assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
-/// Not every store supports a backup; none may overwrite an existing file.
+/// Some stores support no backup. If a store supports backups, a backup does not overwrite an existing file.
 pub(super) fn a_backup_never_overwrites(make: &mut Factory<'_>) {
     static FOLDERS: AtomicU32 = AtomicU32::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);

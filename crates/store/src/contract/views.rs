@@ -54,7 +54,7 @@ pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
         store.confirm_views(&[not_meant], PATIENCE).unwrap();
         assert_eq!(store.views(&id("first")).unwrap(), rows);
     }
-    // The stored content may now be shorter than what was written.
+    // The content that is stored with the confirmation may be shorter than the content that was written.
     let less =
         ViewRow { body: b"a part".to_vec(), previous: Vec::new(), earlier: Vec::new(), ..rows[0].clone() };
     store.confirm_views(std::slice::from_ref(&less), PATIENCE).unwrap();
@@ -85,7 +85,7 @@ pub(super) fn a_write_is_noted_of_known_files_alone(make: &mut Factory<'_>) {
         store.note_writes(&[stranger]).unwrap();
         assert_eq!(store.views(&id("first")).unwrap(), rows);
     }
-    // Nothing else in the row changes, not even what the write loses.
+    // Nothing else in the row changes, not even the content that the write removes from the file.
     let noted = ViewRow { journal: journal.clone(), ..rows[0].clone() };
     let given = ViewRow { body: Vec::new(), confirmed: true, ..noted.clone() };
     store.note_writes(&[given, rows[1].clone()]).unwrap();

@@ -120,7 +120,7 @@ fn lists_go_by_an_index_and_the_newest_are_not_sorted() {
     assert!(plan.contains("LIST SUBQUERY"), "notes are read once, not once for each session: {plan}");
 }
 
-/// A short list is taken from the newest sessions, and must equal the sorted one.
+/// A short list is read from the newest sessions only. It must equal the beginning of the sorted list of all sessions.
 #[test]
 fn a_short_list_is_the_beginning_of_the_long_one() {
     let (_folder, mut store) = new_store();
@@ -315,7 +315,7 @@ fn a_commit_of_which_nothing_can_be_found_out_is_unknown() {
     let told = store.after_failed_commit(&Batch::default(), &fsync);
     assert!(matches!(told, Err(Error::Unknown { .. })), "{told:?}");
 
-    // A reader keeps the log from being emptied, so a failed sync cannot be repaired.
+    // While somebody reads, the write-ahead log cannot be emptied, so a failed sync cannot be repaired.
     store.append(&batch([go_on(line("first"), 1)])).unwrap();
     let reader = SqliteStore::open(&store.path, Access::Read).unwrap();
     let reading = reader.connection.unchecked_transaction().unwrap();
@@ -398,7 +398,7 @@ fn a_note_writes_at_most_five_pages() {
         let length = 6600 + usize::try_from(version * 37 % 90).unwrap();
         stream.snapshot = stream.snapshot.map(|snapshot| Snapshot { body: "x".repeat(length), ..snapshot });
         let before = log();
-        // A separate process for each event, as for commands.
+        // A separate process stores each event, as with commands.
         SqliteStore::open(&path, Access::Write).unwrap().append(&batch([stream])).unwrap();
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
@@ -444,7 +444,7 @@ fn a_database_of_every_schema_is_brought_up_to_date_whole() {
         let schema = marks(&connection).unwrap().schema;
         assert_eq!(schema, u32::try_from(steps).unwrap());
         drop(connection);
-        // Read first, as a query does, which changes nothing.
+        // The database is read first, as a query would. This changes nothing.
         let read = everything(&SqliteStore::open(&path, Access::Read).unwrap());
         let mut store = SqliteStore::open(&path, Access::Write).unwrap();
         assert_eq!(marks(&store.connection).unwrap().schema, newest(MIGRATIONS));
@@ -477,7 +477,7 @@ fn in_its_next_turn_a_store_knows_what_it_wrote_and_reads_what_another_one_wrote
         let active = reading.active_row(&loaded.row.worktree).unwrap();
         let cursor = reading.cursor().unwrap();
         reading.give_turn_back();
-        // Outside of a turn, everything is read.
+        // Outside a turn, a session is read from the database every time.
         let found = reading.load(&session).unwrap().unwrap();
         assert_eq!((loaded.row.version, cursor), (before + 1, before + 1), "{writer} {reader}");
         assert_eq!((&loaded, active), (&found, Some(found.row.clone())), "{writer} {reader}");

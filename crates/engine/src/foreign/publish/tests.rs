@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 
 const REGISTRY: &str = "session_status.jsonl";
 
-/// The row of a file of a session.
+/// Returns the row of a file of a session.
 fn row(place: &Place, session: &SessionId, path: &str) -> ViewRow {
     let rows = place.engine().store.views(session).unwrap();
     rows.into_iter().find(|row| row.path == path).unwrap()
@@ -65,7 +65,7 @@ fn an_edit_that_a_write_takes_out_is_adopted_and_written_again() {
     fs::create_dir(&file).unwrap();
     place.advance();
     fs::remove_dir(&file).unwrap();
-    // The editor changes the version from before the interrupted write.
+    // The editor changes the version of the file from before the interrupted write.
     let mut edited: Value = serde_json::from_slice(&fs::read(&elsewhere).unwrap()).unwrap();
     edited["theirs"] = Value::from(7);
     fs::write(&file, edited.to_string()).unwrap();
@@ -126,8 +126,8 @@ fn the_journal_of_a_shared_file_is_with_its_last_writer_alone() {
     assert_eq!(last.journal.put_hash, Some(hash(&file)));
 }
 
-/// A session adopts an added line that is no longer in any file. Before the session's own write is executed,
-/// another session writes the registry, and the content that both were to replace becomes the backup.
+/// A session adopts a line that was added to the registry and is now in no file. Before the session writes its own
+/// content, another session writes the registry. The content that both sessions replace then becomes the backup.
 #[test]
 fn f1_a_line_on_its_way_survives_another_sessions_write() {
     let place = Place::with_registry();

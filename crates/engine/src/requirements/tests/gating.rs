@@ -263,7 +263,7 @@ fn r9_a_pause_is_the_marker_file_that_the_original_reads() {
     place.engine().resume_requirements(Some(ANNA)).expect("resumed");
     assert!(!marker.exists());
     denied(place.edit(ANNA));
-    // The marker file counts whatever it contains.
+    // The marker file counts, no matter what it contains.
     fs::write(&marker, "{broken").expect("a file");
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     denied(place.edit(BEN));

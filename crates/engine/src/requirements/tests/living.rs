@@ -165,7 +165,7 @@ fn a_list_that_cannot_be_read_is_kept_aside() {
     assert_eq!(fs::read_to_string(kept.path()).expect("text"), "{broken");
 }
 
-/// The id of a process that has ended.
+/// Returns the id of a process that has ended.
 fn ended() -> u32 {
     let mut child = std::process::Command::new("true").spawn().expect("a process");
     let pid = child.id();

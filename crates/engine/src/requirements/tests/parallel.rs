@@ -63,7 +63,7 @@ fn all_done(children: Vec<Child>) {
 fn no_increment_of_160_processes_is_lost() {
     let place = Place::with("requirements: {commit_plan: {enabled: true}}");
     all_done(children(&place, "count", 0..160));
-    // One more process for each agent session applies the notes left beside its file.
+    // One more process for each agent session applies the notes that are beside the session's file.
     all_done(children(&place, "count", 160..170));
     let counted: u64 = (0..10)
         .map(|agent| {

@@ -24,7 +24,7 @@ fn lines(count: usize) -> String {
     (0..count).map(|number| format!("line {number}\n")).collect()
 }
 
-/// A place on an empty branch from `main`.
+/// Returns a place on a branch from `main` without changes.
 fn branch() -> Place {
     let place = Place::with(SIZE);
     fs::remove_dir_all(place.root().join(".git")).expect("a real repository instead");

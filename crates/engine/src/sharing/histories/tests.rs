@@ -104,7 +104,7 @@ fn two_that_resolve_each_other_are_told_apart_by_their_length() {
     assert_eq!(tree.winner(), Some(one[1]));
 }
 
-/// A tree in which this replica purged the second event, and the replacement of that event.
+/// Returns a tree in which this replica purged the second event, and the replacement of that event.
 fn purged_by(by: &str) -> (Tree, Hash, BTreeMap<Hash, EventRow>) {
     let mut tree = Tree::default();
     let root = grow(&mut tree, None, "aa", &[note("1"), note("secret")]);

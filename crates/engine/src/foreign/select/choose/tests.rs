@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One letter per source; a capital means unfinished.
+/// The letter of each source. In a test case, a capital letter means that the source's session is unfinished.
 const SOURCES: [(char, Source); 10] = [
     ('f', Source::Flag),
     ('b', Source::Binding),
@@ -22,7 +22,8 @@ fn candidate(there: &str, letter: char) -> Option<Candidate> {
     (is_open || there.contains(letter)).then_some(Candidate { id, is_open })
 }
 
-/// The letter of the chosen session, or `-`, and the requested letters in order.
+/// Returns the letter of the chosen session, or `-` if none was chosen, and the letters of the sources in the order in
+/// which they were asked.
 fn chosen(want: Want, there: &str) -> (String, String) {
     let (mut known, mut asked) = (Candidates::new(), String::new());
     loop {
@@ -49,12 +50,12 @@ fn the_session_that_is_meant() {
         ("", "-", "-", "-"),
         // A named session comes first, finished or not.
         ("fBWHAXCUPQ", "f", "f", "f"),
-        // An agent's own session precedes its worktree's, unless finished.
+        // The session of the agent comes before that of the worktree, unless the agent's session is finished.
         ("BWHAXCUPQ", "b", "b", "b"),
         ("bWH", "w", "w", "h"),
         ("b", "b", "-", "-"),
         ("bw", "w", "-", "-"),
-        // Files that call another session active precede the log.
+        // If files call another session active than the log does, the session of the files comes first.
         ("WAC", "a", "a", "-"),
         ("wAU", "a", "a", "u"),
         // If the tool moved on to a later session, leftoff uses that one, even if the earlier session is
