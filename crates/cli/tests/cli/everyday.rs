@@ -138,7 +138,7 @@ second completed, 0 of 3 phases done (0 %)
 Next: Closed unfinished. Session first is paused; to continue it:
   leftoff resume first
 $ leftoff next
-Closed unfinished. Session first is paused; to continue the session: leftoff resume first
+Closed unfinished. Session first is paused; to continue it: leftoff resume first
 $ leftoff revisit plan --reason x
 error: cannot revisit: session second is completed
 hint: reopen the session first: leftoff reopen second

@@ -382,7 +382,7 @@ Next: Phase 1, Plan: Understand the task and the code it touches, then write
   leftoff advance --phase plan
 $ leftoff abandon --reason done
 login abandoned
-Next: Abandoned. Session search is paused; to continue the session: leftoff resume search
+Next: Abandoned. Session search is paused; to continue it: leftoff resume search
 $ leftoff status
 login No log-out  abandoned
 Goal: No log-out
@@ -391,7 +391,7 @@ plan-implement-review v1, 0 of 3 phases done (0 %)
   [>] 1 Plan (for 0 s)
   [ ] 2 Implement
   [ ] 3 Review
-Next: Abandoned. Session search is paused; to continue the session: leftoff resume search
+Next: Abandoned. Session search is paused; to continue it: leftoff resume search
 $ leftoff list --all
 1  login   abandoned  0/3 plan  just now  No log-out
 2  search  paused     0/3 plan  just now  Search

@@ -166,7 +166,7 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     }
     let text =
         told_once(&texts.join("\n\n"), &format!(": `leftoff show {}`", brief.session.session_id)) + "\n";
-    let introduced = format!("The session's files: {}/ (below: {})\n", brief.folder, paths::SHORT);
+    let introduced = format!("Files: {}/ (below: {})\n", brief.folder, paths::SHORT);
     let shortened = paths::shortened(&text, &brief.folder, &introduced);
     if shortened == text {
         return text;
@@ -260,13 +260,13 @@ fn advice(hint: &Hint, longest: usize) -> String {
             }
             Piece::Text(words) => {
                 let plain = uncut_commands(words, room);
-                if words.chars().count() > room {
-                    return text + &plain;
-                }
-                room -= words.chars().count();
-                // `defused` has trimmed the spaces between the text and the command.
+                // `defused` has trimmed the spaces between the text and its neighbours.
                 let space = |is_there| if is_there { " " } else { "" };
                 let (before, after) = (words.starts_with(' '), words.ends_with(' '));
+                if words.chars().count() > room {
+                    return text + space(before) + &plain;
+                }
+                room -= words.chars().count();
                 let _ = write!(text, "{}{plain}{}", space(before), space(after));
             }
         }

@@ -274,7 +274,7 @@ fn e4_naming_a_section_makes_the_impact_moderate() {
     let sandbox = by_hand();
     sandbox.write(&file("stage-3-section-2-arguments.md"), "map\n");
     let dry = run(&sandbox, "revisit essay_structuring --affects section-1 --reason sand --dry-run");
-    assert!(dry.stdout.contains("Impact: moderate: it affects section-1"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("Impact: moderate: the change affects section-1"), "{}", dry.stdout);
     run(&sandbox, "revisit essay_structuring --affects section-1 --reason sand --yes");
     assert!(sandbox.path(&file("stage-3-section-1-arguments.v1.md")).exists());
     assert!(sandbox.path(&file("stage-3-section-2-arguments.md")).exists(), "not affected");

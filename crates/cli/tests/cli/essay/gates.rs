@@ -145,7 +145,8 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     run(&sandbox, "item done section-2");
     // There are two sections, but only one argument map. The message names the missing one.
     let said = held(&sandbox, THIRD, &["argument-maps", "birds-eye"]);
-    let missing = format!("{} is missing: item section-2 has none", file("stage-3-section-2-arguments.md"));
+    let missing =
+        format!("{} is missing: item section-2 has no file", file("stage-3-section-2-arguments.md"));
     assert!(said.contains(&missing), "{said}");
     sandbox.write(&file("stage-3-section-2-arguments.md"), "map\n");
     held(&sandbox, THIRD, &["birds-eye"]);

@@ -368,12 +368,8 @@ fn b2_a_hand_edit_is_told_from_where_to_where() {
         assert!(brief.contains(told), "{brief}");
         assert!(brief.contains("; last verified phase: context (1)."), "{brief}");
         let text = sandbox.run(["brief"]).ok().stdout;
-        assert!(
-            text.contains(
-                "An edit of the session's files moved the session from change-context (2) to synthesis (7)"
-            ),
-            "{text}"
-        );
+        let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unwrapped.contains(told.trim_end()), "{text}");
     }
     let document = sandbox.run(["brief", "--format", "json"]).ok().json();
     assert_eq!(document["moved"]["to"]["number"], 7, "{document}");

@@ -54,7 +54,7 @@ fn a_review_with_a_hand_edit_answers_all_twelve() {
                 "Phase 4 of 8, **Parallel Reviews** (Let each reviewer examine the change on its own",
                 "(a file says 7 synthesis, unverified)",
                 "3 of 8 phases done, 3 only claimed",
-                "The session's files: .ocr/sessions/2026-11-14-feature-login/ (below: …/)",
+                "Files: .ocr/sessions/2026-11-14-feature-login/ (below: …/)",
             ],
             why_paused: &["\"the testing reviewer is away\", in the middle of \"testing-1\""],
             failed_last: &[
