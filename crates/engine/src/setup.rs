@@ -127,7 +127,7 @@ pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
             fs::remove_file(path)
                 .map_err(|source| Error::io(format!("removing {}", path.display()), source))?;
         }
-        // This removes only empty folders.
+        // `remove_dir` removes only an empty folder.
         for folder in [project.folder(), database.parent().map(Path::to_owned).unwrap_or_default()] {
             let _ = fs::remove_dir(folder);
         }

@@ -157,7 +157,7 @@ impl Engine {
                 self.workspace(session).display()
             ));
         }
-        // This must be known before another session is paused, because a refused command must change nothing.
+        // The model decides before another session is paused, because a refused command must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         let mut back = None;
         if events.is_empty() && self.stands_beside_another(session) {

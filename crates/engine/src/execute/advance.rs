@@ -152,7 +152,7 @@ impl Engine {
         }
         let subject = self.select(Want::Latest)?;
         let session = self.with_expiry(self.load(&subject)?.1);
-        // This reports a wrong path before the gate runs, because the gate may take long.
+        // A wrong path is reported before the gate runs, because the gate may take long.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         if let Some(tried) = &mut tried {

@@ -30,7 +30,7 @@ impl Engine {
         let messages = match (known, changes) {
             (_, None) => None,
             (Some(_), changes) => changes,
-            // This session was not reported to the agent yet.
+            // The session on which the agent works was not reported to the agent yet.
             (None, Some(_)) => Some(self.newly_met(&session)?),
         };
         let problem = if before.is_some() {

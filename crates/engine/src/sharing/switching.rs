@@ -60,7 +60,7 @@ impl Engine {
     /// Switches sharing off, and returns messages for people.
     pub(super) fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
         if !erase {
-            // This needs no remote, so that sharing can be switched off even after the remote was removed.
+            // Switching off needs no remote. So sharing can be switched off even after the remote was removed.
             let folder = self.sharing_folder()?;
             Settings::read(&folder)?.ok_or_else(off)?;
             let _lock = locked(&folder, self.patience.left())?;

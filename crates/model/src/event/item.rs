@@ -32,8 +32,8 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item was dropped because its layout cannot store it any more: the layout stores only the number of items and
-    /// the number became smaller, or it stores the items of one run only and another run started.
+    /// An item was dropped because its layout can no longer store it. One such layout stores only the number of items,
+    /// and the number became smaller. Another stores only the items of one run, and another run started.
     ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 

@@ -24,8 +24,8 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // These events change nothing here: `begin` applies the first one, a purge has already removed the text
-            // from the events, and the branch's file stores satisfied requirements.
+            // The session does not change by these events. The first event is applied by `begin`. The text that a purge
+            // removed is already gone from the events. Satisfied requirements are in the file of the branch.
             Event::SessionStarted { .. }
             | Event::Purged { .. }
             | Event::ForkResolved { .. }

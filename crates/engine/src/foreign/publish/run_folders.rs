@@ -20,9 +20,11 @@ impl Engine {
         }
     }
 
-    /// Creates the folder of the current run if it is missing and is not the first: otherwise the tool would show the
-    /// run before it. It may be missing because the start of the run was undone and restored, because only a state file
-    /// names the run, or because somebody removed the empty folder.
+    /// Creates the folder of the current run if the folder is missing and the run is not the first. Without the folder,
+    /// the tool would show the run before it. The folder is missing in these cases:
+    /// - The start of the run was undone and restored.
+    /// - Only a state file names the run.
+    /// - Somebody removed the folder when it was empty.
     pub(crate) fn keep_run_folder(&self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load_kept(id)?;
         let is_later = session.run().is_some_and(|run| run.ordinal > 1);

@@ -24,9 +24,9 @@ pub(crate) struct Contender {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum First {
     Nothing,
-    /// Its files ended this session, so they are adopted first.
+    /// The files of the log's active session ended this session, so their edits are adopted first.
     Adopt(SessionId),
-    /// This session was changed earlier than the other, so it is paused first.
+    /// The log's active session was changed earlier than the other session, so it is paused first.
     Pause(SessionId),
 }
 
