@@ -1,5 +1,5 @@
-//! Recorded files: up to which size a store keeps their content, and how they differ from the files as they are now.
-//! Writes nothing.
+//! Recorded files: the maximum size of a content that is stored, and the differences between a recorded file and the
+//! current one. Writes nothing.
 
 mod differences;
 

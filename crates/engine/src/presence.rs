@@ -12,8 +12,8 @@ use model::session::Session;
 use std::time::Duration;
 use store::AgentRow;
 
-/// How long somebody counts as at work after the last sign of life if their process is unknown: on another machine, or
-/// without hooks.
+/// If the process of an agent or a person is unknown, they count as at work for this time after they were last seen. The
+/// process is unknown on another machine, and without hooks.
 pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
 
 /// An agent session: the agent's name, and the session's id.

@@ -1,5 +1,5 @@
-//! How long commands and hooks wait for each other, for a locked database and for a server. The `time_limits.rs` of
-//! each store has its own limits.
+//! The limits of waiting: commands and hooks wait for each other, for a locked database and for a server. Each store has
+//! further limits in a `time_limits.rs` of its own.
 
 use std::time::Duration;
 

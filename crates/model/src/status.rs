@@ -1,5 +1,5 @@
-//! The status of a session, computed on demand and never stored: one word for its lifecycle, a failed gate, and work
-//! that may have stopped.
+//! The status of a session, computed on demand and never stored. It is one word that says the lifecycle, that a gate
+//! failed, or that work may have stopped.
 
 use crate::lifecycle::Lifecycle;
 use crate::phase::Phase;

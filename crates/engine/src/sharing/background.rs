@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The minimum interval between background syncs.
 pub(super) const SECONDS_BETWEEN: u64 = 60;
 
-/// How long a background sync waits for each answer of the remote.
+/// The maximum time that a background sync waits for each answer of the remote.
 pub(super) const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
 /// Starts a background sync, if sharing is on and no sync was tried a short time ago. Errors are ignored, because a

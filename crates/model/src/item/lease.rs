@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The default length of a lease.
 pub const LEASE_SECONDS: u64 = 30 * 60;
-/// The longest lease that somebody can ask for.
+/// The length of the longest lease that somebody can ask for.
 pub const LONGEST_LEASE_SECONDS: u64 = 30 * 24 * 60 * 60;
 /// How far a clock may be corrected, or the clocks of two machines may differ, without ending a lease.
 const CLOCK_TOLERANCE_SECONDS: i64 = 60;

@@ -22,8 +22,8 @@ const OLDEST_SERVER: i32 = 150_000;
 /// The number of the lock that a migration holds: "left" in ASCII.
 const LOCK: i64 = 0x6c65_6674;
 
-/// Returns the statements that create all tables of the newest version, for an administrator who wants to read them
-/// first.
+/// Returns the statements that create all tables of the newest version. An administrator may want to read these
+/// statements before they are executed.
 pub fn schema(name: &str) -> String {
     let make = format!("BEGIN;\nCREATE SCHEMA IF NOT EXISTS {name};\n");
     let steps: String = MIGRATIONS.iter().map(|step| named(step, name).into_owned()).collect();

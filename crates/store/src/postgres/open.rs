@@ -1,4 +1,4 @@
-//! Opens a project's part of a server's store. `migrations` creates or upgrades the tables if requested.
+//! Opens a project's part of a server's store. The module `migrations` creates or upgrades the tables if requested.
 
 use super::address::Address;
 use super::columns::{moment, values};

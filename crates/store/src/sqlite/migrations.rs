@@ -16,7 +16,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("journal.sql"),
 ];
 
-/// The newest schema in a list of migrations.
+/// Returns the number of the newest schema in a list of migrations.
 pub(super) fn newest(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }

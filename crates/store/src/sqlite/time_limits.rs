@@ -1,4 +1,4 @@
-//! How long SQLite's store waits for its turn, if its caller does not say so, and for other programs.
+//! The limits of waiting in the SQLite store: for its turn, if the caller names no limit, and for other programs.
 
 use std::time::Duration;
 
