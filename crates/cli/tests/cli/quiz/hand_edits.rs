@@ -78,7 +78,7 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
     let moved = "moved the session back from reviews (4) to context (1), 10:41 UTC; done before that, with proof: context (1), change-context (2), analysis (3).";
     tells(&history, &["Phase 1 of 8, **Context Discovery**", moved], &[]);
     let text = crate::unbroken(&history.sandbox.run_as(READER, ["brief"]).ok().stdout);
-    assert!(text.contains("moved it back from reviews (4) to context (1)"), "{text}");
+    assert!(text.contains("moved the session back from reviews (4) to context (1)"), "{text}");
     // The reviewers' work stays done, because the files never contained who had finished.
     tells(&history, &["- 4 Parallel Reviews: 1 of 2 done (security-1)"], &[]);
     // After a command has worked on the session, the edit is only in the history.
