@@ -393,7 +393,7 @@ fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
     assert!(waiting.contains("is abandoned;"), "{waiting}");
     assert!(waiting.contains(&format!("reopen it: leftoff reopen {ID})")), "{waiting}");
     let refused = sandbox.run(["round"]).code(4).stderr;
-    assert!(refused.contains(&format!("reopen it: leftoff reopen {ID}")), "{refused}");
+    assert!(refused.contains(&format!("reopen the session: leftoff reopen {ID}")), "{refused}");
     sandbox.run(["reopen", ID]).ok();
     assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
 }
