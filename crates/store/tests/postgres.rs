@@ -115,7 +115,7 @@ fn state_file(body: &str) -> ViewRow {
     }
 }
 
-/// Two processes of one machine record the file of the same version in the same journal.
+/// Two processes of one machine record a file in the same journal, both for the same version of the session.
 #[test]
 fn a_refused_change_takes_nothing_from_the_journal_but_its_own_row() {
     let Some(url) = testkit::postgres::schema("a refused change and the journal of files") else { return };
@@ -131,7 +131,7 @@ fn a_refused_change_takes_nothing_from_the_journal_but_its_own_row() {
     assert_eq!(one.views(&id("first")).unwrap(), [state_file("kept")]);
 }
 
-/// A change leaves a session's place in lists as it is if the writer knows that it is the first one.
+/// If the writer knows that a session is already the first one in lists, a change does not set the session's place again.
 #[test]
 fn the_session_that_changed_last_is_listed_first_whoever_changed_it() {
     let Some(url) = testkit::postgres::schema("the order of lists") else { return };
@@ -160,7 +160,7 @@ fn the_session_that_changed_last_is_listed_first_whoever_changed_it() {
     }
 }
 
-/// Writers with open connections decide on what they read last: no event is lost or written twice.
+/// Writers with open connections decide on the answers that they read last. No event may be lost or written twice.
 #[test]
 fn writers_that_overtake_each_other_lose_nothing() {
     const WRITERS: usize = 4;
