@@ -61,8 +61,8 @@ pub fn warn_shortly(warnings: &[Warning], out: &Out) {
     let more = odd.len().saturating_sub(MOST);
     match more {
         0 => {}
-        1 => out.warn("1 more problem in its files: leftoff doctor"),
-        _ => out.warn(&format!("{more} more problems in its files: leftoff doctor")),
+        1 => out.warn("1 more problem in the session's files: leftoff doctor"),
+        _ => out.warn(&format!("{more} more problems in the session's files: leftoff doctor")),
     }
     warn(&others, out);
 }

@@ -290,7 +290,7 @@ fn circles_and_silent_parents_are_told_shortly_and_left_to_their_authors() {
     let before = sandbox.read(".workflow/WFS-a/.task/impl-3.json");
     let done = sandbox.run(["item", "done", "impl-2"]).ok();
     let odd = done.stderr.lines().filter(|line| line.contains(".task/")).count();
-    assert!(odd == 3 && done.stderr.contains("1 more problem in its files"), "{}", done.stderr);
+    assert!(odd == 3 && done.stderr.contains("1 more problem in the session's files"), "{}", done.stderr);
     assert_eq!(sandbox.run(["doctor"]).code(4).stdout.matches("WFS-a/.task/").count(), 4);
     let repaired = sandbox.run(["repair"]).ok();
     assert!(
