@@ -2,6 +2,7 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+use std::time::Duration;
 use store::contract::rows::{PATIENCE, WORKTREE, agent, batch, begin, go_on, id, line, paused};
 use store::{
     Access, Arrived, Batch, Binding, Error, Filter, Opening, PostgresStore, SessionRow, Store, ViewRow,
@@ -98,6 +99,21 @@ fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
     assert!(matches!(one.append(&batch([go_on(row.clone(), 1)])), Err(Error::Overtaken)));
     one.take_turn(PATIENCE).unwrap();
     one.append(&batch([go_on(row, 1)])).unwrap();
+}
+
+/// Such a change has no transaction in which the writer could limit its wait.
+#[test]
+fn a_change_without_the_lock_waits_no_longer_than_it_may() {
+    let Some(url) = testkit::postgres::schema("how long a change waits for the lock") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut one, mut other) = (on_server(&url, folder.path()), on_server(&url, folder.path()));
+    one.append(&batch([begin(line("first"))])).unwrap();
+    let change = || batch([go_on(begin(line("first")).row, 1)]);
+    one.take_turn(Duration::from_millis(50)).unwrap();
+    other.take_turn(PATIENCE).unwrap();
+    assert!(matches!(one.append(&change()), Err(Error::Busy { .. })));
+    other.give_turn_back();
+    one.append(&change()).unwrap();
 }
 
 fn state_file(body: &str) -> ViewRow {
