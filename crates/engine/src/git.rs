@@ -80,7 +80,8 @@ pub(crate) fn about(root: &Path) -> Command {
     ] {
         git.env_remove(name);
     }
-    // With `-C` instead of a working directory for the process, the standard library need not copy this process.
+    // git gets the folder by `-C`. If the process got the folder as its working directory, the standard library would
+    // have to copy this process first.
     git.arg("-C")
         .arg(root)
         .args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])

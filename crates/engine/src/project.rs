@@ -31,8 +31,8 @@ pub struct Git {
 }
 
 impl Project {
-    /// Returns the nearest of this folder and its parents that is a leftoff project, a git repository, or has sessions
-    /// in a known layout.
+    /// Returns the nearest of this folder and its parents that is a leftoff project or a git repository, or that has
+    /// sessions in a known layout.
     pub fn find(from: &Path) -> Result<Self> {
         let from = canonical(from)?;
         let project =

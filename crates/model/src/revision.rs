@@ -89,7 +89,8 @@ impl Reach {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
                 (PhaseState::NotStarted, Impact::Major) => {
                     reach.archived.push(id.clone());
-                    // A phase that has not started may contain work from before an earlier revision or rollback.
+                    // A phase that counts as not started may have work in it, if an earlier revision or rollback
+                    // restarted it.
                     if later.items.done > 0 || session.was_interrupted(id) {
                         reach.restarted.push(id.clone());
                     }

@@ -113,8 +113,8 @@ impl Engine {
         Ok(gone.into_iter().cloned().collect())
     }
 
-    /// Returns the files of a finished session with their whole content, because its results are in files that are
-    /// otherwise not read.
+    /// Returns the files of a finished session with their whole content. The results of such a session are in files
+    /// that are otherwise not read.
     fn with_all_contents(&self, session: &Session, observation: &Observation) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
         let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;

@@ -1,4 +1,4 @@
-//! Finds out whether a commit succeeded whose answer was lost. Never repeats the change.
+//! Finds out whether a commit succeeded if its answer was lost. Never repeats the change.
 
 use super::append::Mark;
 use super::columns::{nanoseconds, signed, values};

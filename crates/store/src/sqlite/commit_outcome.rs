@@ -1,4 +1,4 @@
-//! Finds out whether a commit was stored that reported an error. Never repeats the change.
+//! Finds out whether a commit was stored although it reported an error. Never repeats the change.
 
 use super::columns::Moment;
 use super::failure::failure;
@@ -18,8 +18,7 @@ pub(super) enum Trace {
 }
 
 impl SqliteStore {
-    /// Finds out whether a batch was stored whose commit reported an error: the error alone does not prove that it was
-    /// not.
+    /// Finds out whether a batch was stored although its commit reported an error. The error alone does not tell.
     pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
         let connection = connect_to_write(&self.path, self.busy_wait).map_err(|later| unknown(&later))?;
