@@ -32,3 +32,8 @@ pub use tool_matching::{can_be_held, is_pause_or_resume, is_plan_file};
 
 /// The only supported version of these files.
 const VERSION: &str = "1.0";
+
+/// A file's text without a byte order mark, which some editors add.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}

@@ -1,11 +1,11 @@
 //! The file of a branch: which requirements are satisfied, for whom, and until when. Unknown keys are kept.
 
-use super::VERSION;
 use super::agent::{AgentKey, FULL_ID, shortened};
 use super::satisfaction::{
     CARRIED_TO, SATISFACTION, Satisfaction, SatisfiedBy, Satisfying, forget, is_heritable, moment,
     satisfaction, triggered_at,
 };
+use super::{VERSION, without_mark};
 use model::workflow::RequirementScope;
 use serde_json::{Map, Value, json};
 
@@ -58,8 +58,8 @@ impl Document {
 
     /// Reads a file. Entries under full ids are moved to short ids.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
-        let root: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| Unreadable::Broken(error.to_string()))?;
+        let root: Map<String, Value> = serde_json::from_str(without_mark(text))
+            .map_err(|error| Unreadable::Broken(error.to_string()))?;
         match root.get("version") {
             Some(Value::String(version)) if version == VERSION => {}
             Some(other) => return Err(Unreadable::OtherVersion(other.to_string())),

@@ -1,9 +1,9 @@
 //! The user's list of live agent sessions. The caller decides which sessions are alive. Entries and keys of
 //! other programs stay.
 
-use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
 use super::branch_file::table_mut;
+use super::{VERSION, without_mark};
 use serde_json::{Map, Value, json};
 
 /// Keys for the start time of the agent's process and the boot time of the machine. Both are needed to
@@ -53,7 +53,7 @@ impl Default for Registry {
 impl Registry {
     /// Reads the list. `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
-        let root: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let root: Map<String, Value> = serde_json::from_str(without_mark(text)).ok()?;
         let is_known = root.get("version").is_none_or(|version| version.as_str() == Some(VERSION))
             && root.get("sessions").is_none_or(Value::is_object);
         is_known.then_some(Self { root })

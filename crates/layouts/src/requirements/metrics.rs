@@ -1,9 +1,9 @@
 //! Counters of an agent session (used tools, blocked tools, satisfied requirements, skills, errors), and how many
 //! entries each list keeps. Keys of other programs stay.
 
-use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
 use super::branch_file::table_mut;
+use super::{VERSION, without_mark};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -89,7 +89,7 @@ impl Metrics {
 
     /// Reads the metrics. `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
-        let root: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let root: Map<String, Value> = serde_json::from_str(without_mark(text)).ok()?;
         (root.get("version").and_then(Value::as_str) == Some(VERSION)).then_some(Self { root })
     }
 

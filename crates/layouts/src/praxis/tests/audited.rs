@@ -230,6 +230,53 @@ fn p9_no_time_is_made_up_for_a_phase_whose_time_the_file_does_not_tell() {
     assert!(fields(&text)["phase_timing"].get("1").is_none(), "{text}");
 }
 
+/// A phase that is called completed may have a start and no end.
+#[test]
+fn p9_no_end_is_made_up_for_a_phase_whose_end_the_file_does_not_tell() {
+    let first = seed_with(|fields| {
+        fields["completed_phases"] = json!([0, 1]);
+        fields["current_phase"] = json!(2);
+        fields["checkpoints"]["1"] = json!("passed");
+        fields["phase_timing"]["2"] = json!({"started_at": "2025-11-02T09:20:00Z"});
+        fields["metadata"] = json!({});
+    });
+    let second_file = SECOND_FILE
+        .replace("\"2025-11-02T10:00:00\", \"duration_seconds\": 3300.0", "null, \"duration_seconds\": null")
+        .replace("\"total_phases\": 2", "\"total_phases\": 3");
+    let second = Case::new(&second("active"), &second_file);
+    for (case, section) in [(first, "phase_timing"), (second, "phase_timings")] {
+        let path = file_of(&case.spot, &case.tree);
+        let begun = fields(str::from_utf8(case.tree.content(&path).expect("its file")).expect("text"))
+            [section]["1"]
+            .clone();
+        let (text, after) = case.after(&[("2026-02-01T11:00:00Z", paused())]);
+        assert_eq!(fields(&text)[section]["1"], begun, "{text}");
+        let (text, _) = after.after(&[("2026-02-01T11:30:00Z", completed(2, json!({})))]);
+        assert_eq!(fields(&text)[section]["1"], begun, "{text}");
+        assert!(fields(&text)[section]["2"]["completed_at"].is_string(), "ours is known: {text}");
+    }
+}
+
+/// The tool records when an attempt ended, also if its checkpoint failed.
+#[test]
+fn p6_the_end_of_a_failed_attempt_stays_until_the_phase_is_done() {
+    for current in [1, 2] {
+        let case = seed_with(|fields| {
+            fields["current_phase"] = json!(current);
+            fields["phase_timing"]["1"]["completed_at"] = json!("2025-11-02T09:45:00Z");
+            fields["phase_timing"]["2"] = json!({"started_at": "2025-11-02T09:45:00Z"});
+        });
+        let (text, after) = case.after(&[("2025-11-02T11:00:00Z", paused())]);
+        assert_eq!(
+            fields(&text)["phase_timing"]["1"],
+            json!({"started_at": "2025-11-02T09:30:00Z", "completed_at": "2025-11-02T09:45:00Z"}),
+            "{text}"
+        );
+        let (text, _) = after.after(&[("2025-11-02T11:10:00Z", completed(1, json!({})))]);
+        assert_eq!(fields(&text)["phase_timing"]["1"]["completed_at"], "2025-11-02T11:10:00Z", "{text}");
+    }
+}
+
 #[test]
 fn a_text_that_looks_like_the_wanted_value_is_in_quotes() {
     seed_with(|fields| fields["lifecycle"]["completed"] = json!("false"))

@@ -226,7 +226,6 @@ const SET_RIGHT: &[&str] = &[
     "workflow_structure/total_phases",
     "phase_timing/0",
     "phase_timing/0/started_at",
-    "phase_timing/0/completed_at",
     "lifecycle/resume_count",
 ];
 

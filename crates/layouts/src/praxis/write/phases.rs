@@ -194,18 +194,20 @@ impl Change<'_> {
             self.set_time(&[section, &key, "started_at"], started);
         }
         match (phase.completed_at(), said.completed_at) {
-            (Some(_), Some(_)) if is_told => {}
+            // If the tool did not record the end of a phase, nobody knows it.
+            (Some(_), ended) if is_told && (ended.is_some() || said.started_at.is_some()) => {}
             (Some(at), _) => {
                 if self.set_time(&[section, &key, "completed_at"], at) {
                     self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
             // The phase was reopened, so the end in the file is wrong.
-            (None, Some(_)) => {
+            (None, Some(_)) if has_moved => {
                 self.set(&[section, &key, "completed_at"], &Value::Null);
                 self.set(&[section, &key, "duration_seconds"], &Value::Null);
             }
-            (None, None) => {}
+            // The end of a failed attempt, as the tool recorded it.
+            (None, _) => {}
         }
         if phase.paused_seconds != said.paused_seconds {
             self.paused(section, &key, phase.paused_seconds);

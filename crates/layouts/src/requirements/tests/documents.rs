@@ -216,6 +216,16 @@ fn a_branch_has_a_file_name_and_a_second_one_where_it_is_taken() {
     assert!(collision_name("feature/auth").contains('.'), "no branch's own name has a point");
 }
 
+/// Some editors write a byte order mark.
+#[test]
+fn a_byte_order_mark_breaks_no_file() {
+    let marked = |text: String| format!("\u{feff}{text}");
+    assert_eq!(Document::read(&marked(document().text())), Ok(document()));
+    assert_eq!(Registry::read(&marked(Registry::default().text())), Some(Registry::default()));
+    let metrics = Metrics::new(&agent(UUID), "/p", "main", 100);
+    assert_eq!(Metrics::read(&marked(metrics.text())), Some(metrics));
+}
+
 #[test]
 fn half_a_file_is_never_taken_for_a_whole_one() {
     let mut whole = document();
