@@ -228,6 +228,7 @@ impl Engine {
         failpoint::reached("before-append");
         self.store.append(batch)?;
         failpoint::reached("after-append");
+        self.note_heads(batch);
         Ok(())
     }
 

@@ -35,6 +35,7 @@ mod line_differences;
 mod listing;
 mod long_work;
 mod next;
+mod noted_heads;
 mod open_store;
 mod outside_projects;
 mod own_tool_messages;

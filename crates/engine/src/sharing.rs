@@ -305,7 +305,7 @@ impl Engine {
 
     /// Returns the folder of the database, which has the settings of sharing. It stays the same while the store is
     /// open.
-    fn sharing_folder(&self) -> Result<PathBuf> {
+    pub(crate) fn sharing_folder(&self) -> Result<PathBuf> {
         if let Some(known) = self.sharing_folder.get() {
             return Ok(known.clone());
         }

@@ -463,10 +463,10 @@ fn with_another_text() -> (Sandbox, Vec<Ran>) {
 
 fn past_leftoff() -> Vec<Cheat> {
     vec![
-        row("hides its changes from git", Met::GetsThrough, || {
+        row("lets git ignore its changes", Met::GetsThrough, || {
             let sandbox = with_clean_worktree_asked();
-            sandbox.write("work.txt", "after\n");
-            run_git(&sandbox, &["update-index", "--assume-unchanged", "work.txt"]);
+            sandbox.write("more.txt", "after\n");
+            sandbox.write(".git/info/exclude", "more.txt\n");
             agent(&sandbox, &["advance", "--phase", "all"]).ok();
             (sandbox, Vec::new())
         }),
@@ -513,7 +513,7 @@ fn past_leftoff() -> Vec<Cheat> {
             Ran::from(command.env("LEFTOFF_AGENT_SESSION", CLAUDE).output().unwrap()).ok();
             (sandbox, Vec::new())
         }),
-        row("computes a new chain", Met::GetsThrough, || {
+        row("computes a new chain where no person and no run's end was noted", Met::GetsThrough, || {
             after(|sandbox| {
                 agent(sandbox, &["reopen"]).ok();
                 let rows = database(sandbox);
@@ -622,6 +622,15 @@ fn a_head_that_was_written_down_catches_a_new_chain() {
     verified(&sandbox, &[]).ok();
     let said = unproven(&sandbox, &["--head", &head]);
     assert!(said.contains("does not contain the head"), "{said}");
+}
+
+#[test]
+fn a_deleted_note_about_a_history_is_missed() {
+    let sandbox = proven();
+    let remarks = |sandbox: &Sandbox| report(&verified(sandbox, &[]).ok())["remarks"].to_string();
+    assert!(!remarks(&sandbox).contains("not_noted"));
+    std::fs::remove_dir_all(elsewhere::noted_heads(&sandbox)).unwrap();
+    assert!(remarks(&sandbox).contains("not_noted"));
 }
 
 /// Compares the cheats with the rows of the table in the guide, in their order.

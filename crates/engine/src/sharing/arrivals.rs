@@ -117,7 +117,8 @@ impl Engine {
             Some(witness) => self.witnessed(id, witness, known.as_ref())?,
             None => None,
         };
-        Ok(witnessed.or(known).map_or(0, |arrival| arrival.version))
+        let arrived = witnessed.or(known).map_or(0, |arrival| arrival.version);
+        Ok(arrived.max(self.noted_arrival(id)))
     }
 
     /// Adds arrivals to the second record. Errors are ignored, because the store has its own record.
@@ -126,6 +127,7 @@ impl Engine {
         let Ok(mut witnesses) = Witnesses::read(&folder) else { return };
         for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
             witnesses.remember(arrival);
+            self.note_arrival(arrival);
         }
         let _ = witnesses.keep(&folder);
     }

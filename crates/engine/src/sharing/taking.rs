@@ -81,6 +81,7 @@ impl Engine {
         self.store.take_histories(&arrived)?;
         for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
             shared.witnesses.remember(arrival);
+            self.note_arrival(arrival);
         }
         Ok(())
     }

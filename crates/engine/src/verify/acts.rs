@@ -4,11 +4,13 @@
 use super::judge::Judge;
 use super::problem::Problem;
 use crate::policy::{Restricted, Who, restored_acts};
-use model::event::{Event, Recorded};
-use model::lineage::lineage;
+use model::event::{Event, ItemEvent, Recorded};
+use model::item::ItemBook;
+use model::lineage::{lineage, step};
 use model::session::Session;
 
 const BRINGING_BACK: &str = "bringing back what a person took back";
+const TAKING_ITEMS: &str = "taking back items that a person added";
 
 impl Judge<'_> {
     /// Returns problems with acts that need a person here but were done by somebody else. Approvals and overrides are
@@ -24,6 +26,17 @@ impl Judge<'_> {
         by_others.filter_map(|recorded| self.act_problem(recorded)).collect()
     }
 
+    /// True if the event at this version took back items that a person added, and that are not there again.
+    fn takes_items(&self, version: u64) -> bool {
+        let history = &self.replay.history;
+        let items = ItemBook::fold(history);
+        let (gone, _) = step(history, version - 1, version);
+        gone.into_iter().filter(|recorded| recorded.actor.is_person()).any(|recorded| match &recorded.event {
+            Event::Item(ItemEvent::ItemAdded { item }) => items.get(&item.id).is_none(),
+            _ => false,
+        })
+    }
+
     fn act_problem(&self, recorded: &Recorded) -> Option<Problem> {
         let needs_person = |act: Restricted| self.engine.who_may(act) > Who::Anyone;
         let doing = match &recorded.event {
@@ -36,7 +49,8 @@ impl Judge<'_> {
                 let before = &history[..history.partition_point(|known| known.version < recorded.version)];
                 let now = Session::fold(before)?;
                 let mut acts = restored_acts(&now, before, *to_version).into_iter();
-                acts.any(needs_person).then_some(BRINGING_BACK)
+                let took_items = self.takes_items(recorded.version).then_some(TAKING_ITEMS);
+                acts.any(needs_person).then_some(BRINGING_BACK).or(took_items)
             }
             _ => None,
         }?;

@@ -87,6 +87,7 @@ impl Judge<'_> {
         if self.material.source == STORE {
             let forks = self.engine.other_histories(&self.material.session)?.into_iter();
             remarks.extend(forks.map(|other| Remark::OtherHistory { other }));
+            remarks.extend(self.lost_note());
         }
         Ok(remarks)
     }
@@ -148,6 +149,7 @@ impl Judge<'_> {
         problems.extend(self.id_problem());
         problems.extend(self.act_problems());
         problems.extend(self.sent_problem()?);
+        problems.extend(self.noted_problem()?);
         let newer = session.unknown_event.clone().map(|kind| Problem::NewerEvent { kind });
         problems.extend(newer);
         match session.lifecycle {
@@ -169,6 +171,27 @@ impl Judge<'_> {
         let (id, own) = (&self.material.session, &self.replay.session.id);
         let sent = self.engine.sent_otherwise(id, own, &self.material.chain)?;
         Ok(sent.map(|version| Problem::OtherThanSent { version }))
+    }
+
+    /// Returns a remark if a person worked on the session here, and the note about its history is missing.
+    fn lost_note(&self) -> Option<Remark> {
+        let here = self.replay.history.iter().filter(|event| event.version > self.material.from_elsewhere);
+        let is_decided_here = here.into_iter().any(|event| event.actor.is_person());
+        let is_lost = is_decided_here && self.engine.lacks_note(&self.material.session);
+        is_lost.then_some(Remark::NotNoted)
+    }
+
+    /// Returns a problem if another history of this session was noted on this machine than those that are stored now.
+    fn noted_problem(&self) -> Result<Option<Problem>> {
+        if self.material.source != STORE {
+            return Ok(None);
+        }
+        let (engine, id) = (self.engine, &self.material.session);
+        let mut chains = vec![self.material.chain.clone()];
+        for other in engine.other_histories(id)? {
+            chains.push(engine.store.chain(&other)?);
+        }
+        Ok(engine.noted_otherwise(id, &chains).map(|version| Problem::OtherThanNoted { version }))
     }
 
     fn chain_problems(&self) -> Vec<Problem> {

@@ -37,6 +37,10 @@ pub enum Problem {
     OtherThanSent {
         version: u64,
     },
+    /// Another history was noted on this machine at this event.
+    OtherThanNoted {
+        version: u64,
+    },
     NewerEvent {
         kind: String,
     },
@@ -148,6 +152,7 @@ impl Problem {
             Self::OtherSession { .. } => "other_session",
             Self::NotAllowed { .. } => "not_allowed",
             Self::OtherThanSent { .. } => "other_than_sent",
+            Self::OtherThanNoted { .. } => "other_than_noted",
             Self::NewerEvent { .. } => "newer_event",
             Self::ClockSetBack { .. } => "clock_set_back",
             Self::Ended { .. } => "ended",
@@ -207,6 +212,10 @@ impl std::fmt::Display for Problem {
             Self::OtherThanSent { version } => write!(
                 f,
                 "up to event {version}, sync has sent another history of this session than the one that is stored here"
+            ),
+            Self::OtherThanNoted { version } => write!(
+                f,
+                "event {version} is not the one that this machine noted: the database was changed, or restored from a copy"
             ),
             Self::NewerEvent { kind } => {
                 write!(f, "the history contains '{kind}', which is unknown to this version of leftoff")
@@ -296,6 +305,8 @@ pub enum Remark {
     OtherAim { phase: Name, title: String, goal: Option<String> },
     /// This store has another history of the session too.
     OtherHistory { other: SessionId },
+    /// A person worked on the session here, and the note of its history is missing.
+    NotNoted,
     /// A phase does not apply because a file is missing that git does not know either.
     RestsOnAbsence { phase: Name, path: String },
     /// A phase does not apply because of the value of a field. `by` set the field last.
@@ -309,6 +320,7 @@ impl Remark {
             Self::HidesBuiltIn { .. } => "hides_built_in",
             Self::OtherAim { .. } => "other_aim",
             Self::OtherHistory { .. } => "other_history",
+            Self::NotNoted => "not_noted",
             Self::RestsOnAbsence { .. } => "rests_on_absence",
             Self::RestsOnField { .. } => "rests_on_field",
         }
@@ -331,6 +343,10 @@ impl std::fmt::Display for Remark {
             Self::OtherHistory { other } => {
                 write!(f, "this session has another history, {other}: leftoff sync status")
             }
+            Self::NotNoted => f.write_str(
+                "this machine has no note of where the history stood when a person decided something: it was deleted, \
+                 or an older version of leftoff recorded the decision",
+            ),
             Self::RestsOnAbsence { phase, path } => {
                 write!(f, "phase {phase} does not apply because {path} is missing; git has no such file")
             }

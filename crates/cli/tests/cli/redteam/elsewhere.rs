@@ -166,6 +166,44 @@ fn in_shared_histories() -> Vec<Cheat> {
                 (anna, Vec::new())
             },
         ),
+        row("deletes both records that a bundle was taken", Met::Visible("is claimed"), || {
+            let there = taken();
+            tamper(&there, "DELETE FROM arrivals");
+            std::fs::remove_file(there.path(".git/leftoff/arrived.json")).unwrap();
+            (there, Vec::new())
+        }),
+        row(
+            "deletes both records, and switches sharing off",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let anna = received();
+                tamper(&anna, "DELETE FROM arrivals");
+                std::fs::remove_file(anna.path(".git/leftoff/arrived.json")).unwrap();
+                agent(&anna, &["sync", "off"]).ok();
+                (anna, Vec::new())
+            },
+        ),
+        row("computes a new chain", Met::Visible("is not the one that this machine noted"), || {
+            let sandbox = proven();
+            chain_again(&sandbox, "UPDATE events SET at=at+1");
+            (sandbox, Vec::new())
+        }),
+        row(
+            "restores the database from before a person opened a phase again",
+            Met::VisibleWith(&["--allow", "reported"], "is not the one that this machine noted"),
+            || {
+                let sandbox = proven();
+                let copy = sandbox.folder().join("before.db").display().to_string();
+                agent(&sandbox, &["store", "copy", "--from", "sqlite", "--to", &copy]).ok();
+                sandbox.run_as_person(["reopen"]).ok();
+                sandbox.run_as_person(["rollback", "plan", "--reason", "it is too thin"]).ok();
+                for name in ["leftoff.db", "leftoff.db-wal", "leftoff.db-shm"] {
+                    let _ = std::fs::remove_file(sandbox.path(".git/leftoff").join(name));
+                }
+                agent(&sandbox, &["store", "restore", &copy, "--yes"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
         row(
             "computes a new chain after the old one was shared",
             Met::VisibleWith(&["--session", "s"], "sync has sent another history"),
@@ -226,6 +264,14 @@ pub(super) fn took_older_bundle() -> Sandbox {
     there.run_as_person(["trust", "--policy", "--yes"]).ok();
     agent(&there, &["bundle", "take", BUNDLE]).ok();
     there
+}
+
+/// The folder with the notes of where histories stood.
+pub(super) fn noted_heads(sandbox: &Sandbox) -> PathBuf {
+    let command = sandbox.command(["status"]);
+    let of = |name: &str| command.get_envs().find(|(known, _)| *known == name).and_then(|(_, value)| value);
+    let state = of("XDG_STATE_HOME").expect("the sandbox has a state folder of its own");
+    Path::new(state).join("leftoff/heads")
 }
 
 /// A project that imported the bundle of another project's work.

@@ -183,6 +183,15 @@ fn in_worktrees() -> Vec<Cheat> {
             let ran = vec![Ran::from(command.output().unwrap())];
             (sandbox, ran)
         }),
+        row("hides its changes from git", Met::Refused(5), || {
+            let sandbox = super::with_clean_worktree_asked();
+            sandbox.write("work.txt", "after\n");
+            let tried = ["--assume-unchanged", "--skip-worktree"].map(|how| {
+                run_git(&sandbox, &["update-index", how, "work.txt"]);
+                agent(&sandbox, &["advance", "--phase", "all"])
+            });
+            (sandbox, tried.into())
+        }),
         row("names a clean worktree in git's configuration", Met::Refused(5), || {
             let sandbox = with_clean_worktree_asked();
             let clean = sandbox.folder().join("clean");

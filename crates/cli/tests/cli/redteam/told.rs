@@ -194,6 +194,19 @@ fn under_other_names() -> Vec<Cheat> {
             (sandbox, vec![ran])
         }),
         row(
+            "takes back the items that a person added",
+            Met::VisibleWith(&["--allow", "reported"], "taking back items that a person added, is by claude"),
+            || {
+                let sandbox = started(ITEMS);
+                let view = agent(&sandbox, &["item", "add", "Easy", "--id", "task-1", "--json"]).ok().json();
+                sandbox.run_as_person(["item", "add", "Hard", "--id", "task-2"]).ok();
+                agent(&sandbox, &["undo", "--to", &view["version"].to_string()]).ok();
+                agent(&sandbox, &["item", "done", "task-1"]).ok();
+                agent(&sandbox, &["advance", "--phase", "build"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
             "gives a proven history the id of another session",
             Met::VisibleWith(
                 &["--session", "t", "--allow", "reported"],
