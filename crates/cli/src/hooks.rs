@@ -103,7 +103,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let mut heard = (protocol.read)(&input, named)?;
     heard.event = heard.event.delivered_as(&input);
     #[cfg(target_os = "linux")]
-    let _hurry = time_limit::set();
+    let _hurry = time_limit::set(&heard.event.happened);
     let exported = environment_file::export(&heard.event);
     let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
     if matches!(heard.event.happened, Happened::Arrived { .. } | Happened::Ended) {

@@ -53,3 +53,14 @@ pub(crate) fn slow(name: &str) {
 
 #[cfg(not(debug_assertions))]
 pub(crate) fn slow(_name: &str) {}
+
+/// True if a test set this variable.
+#[cfg(debug_assertions)]
+pub(crate) fn is_asked(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn is_asked(_variable: &str) -> bool {
+    false
+}

@@ -20,6 +20,7 @@ use crate::engine::{Engine, HookNeeds, Intent, Options, Patience, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::time_limits::HOOK_PATIENCE;
+use crate::words::defused;
 use memory::{Known, Memory};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -93,21 +94,39 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
-    engine.patience = Patience::Until(Instant::now() + HOOK_PATIENCE);
+    let started = Instant::now();
+    engine.patience = Patience::Until(started + HOOK_PATIENCE);
     failpoint::reached("hook");
-    let reply = engine.answer(event);
+    let reply = engine.answer(event, started);
     // The engine is deliberately not dropped, which saves time: the process ends next, and then the kernel closes its
     // files.
     std::mem::forget(engine);
-    let mut reply = reply?;
+    let is_arrival = matches!(event.happened, Happened::Arrived { .. });
+    let (mut reply, unread) = match reply {
+        Err(error) if is_arrival => (Reply::unless(&[error.to_string()]), Some(error.to_string())),
+        other => (other?, problem.clone().filter(|_| is_arrival)),
+    };
     reply.problem = problem.or(reply.problem);
+    // Silence would tell the agent that there is no work to continue.
+    if let Some(problem) = unread {
+        reply.messages.push(AgentMessage::Words(without_state(&problem)));
+    }
     Ok(reply)
 }
 
+/// Returns the message for an agent that arrives while leftoff cannot read the state of the work.
+fn without_state(problem: &str) -> String {
+    let problem = defused(problem, 300);
+    format!(
+        "leftoff could not read the state of the work here ({problem}). Ask again before you begin: \
+         `leftoff brief --format markdown`"
+    )
+}
+
 impl Engine {
-    fn answer(&mut self, event: &HookEvent) -> Result<Reply> {
+    fn answer(&mut self, event: &HookEvent, started: Instant) -> Result<Reply> {
         match &event.happened {
-            Happened::Arrived { source } => self.arrived(event, *source),
+            Happened::Arrived { source } => self.arrived(event, *source, started),
             Happened::Prompt => self.prompted(event),
             Happened::BeforeTool(call) => Ok(self.about_to_use(event, call)),
             Happened::AfterTool(call) => self.used(event, call),

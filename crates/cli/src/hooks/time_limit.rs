@@ -4,6 +4,7 @@
 //! So a signal ends each sleep early: the retries are used up soon, and SQLite reports the reason. A thread that
 //! watches the time would make every hook slower.
 
+use engine::hooks::Happened;
 use nix::sys::signal::{SigEvent, SigevNotify, Signal};
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
 use nix::time::ClockId;
@@ -20,6 +21,9 @@ const UNDISTURBED: Duration = Duration::from_millis(25);
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
 /// The maximum time of a hook. Even on a busy machine, a hook takes much less.
 const LONGEST: Duration = Duration::from_secs(1);
+/// The maximum time of the hook at the start of a conversation. Without its answer the agent would know nothing of the
+/// work, and agents wait for it for at least ten seconds.
+const LONGEST_AT_START: Duration = Duration::from_secs(8);
 
 /// The timers that limit the time of a hook. They end when this value is dropped.
 pub(super) struct Hurry {
@@ -27,11 +31,13 @@ pub(super) struct Hurry {
 }
 
 /// Starts the timers. `None` if the system has no such timers; the time of the hook is then not limited.
-pub(super) fn set() -> Option<Hurry> {
+pub(super) fn set(happened: &Happened) -> Option<Hurry> {
+    let is_start = matches!(happened, Happened::Arrived { .. });
+    let longest = if is_start { LONGEST_AT_START } else { LONGEST };
     register(Signal::SIGURG as c_int, Arc::default()).ok()?;
     let wake = timer(Signal::SIGURG, Expiration::IntervalDelayed(UNDISTURBED.into(), LONGEST_SLEEP.into()))?;
     register_conditional_shutdown(Signal::SIGALRM as c_int, 0, Arc::new(AtomicBool::new(true))).ok()?;
-    let end = timer(Signal::SIGALRM, Expiration::OneShot(LONGEST.into()))?;
+    let end = timer(Signal::SIGALRM, Expiration::OneShot(longest.into()))?;
     Some(Hurry { _timers: [wake, end] })
 }
 

@@ -300,9 +300,27 @@ fn a_broken_store_lets_the_agent_go_on() {
         }
         std::fs::write(database(&sandbox), bytes).unwrap();
         let ran = hook(&sandbox, &session_start(&sandbox, ID, "startup"));
-        assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1), "{}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        // Silence would tell the agent that there is nothing to continue.
+        assert!(
+            context(&ran).starts_with("leftoff could not read the state of the work here ("),
+            "{}",
+            ran.stdout
+        );
         assert_eq!(std::fs::read(database(&sandbox)).unwrap(), bytes, "and it is left as it was");
     }
+}
+
+#[test]
+fn a_machine_too_busy_for_a_brief_leaves_time_for_what_is_next() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login", "--goal", "No log-out"]).ok();
+    let mut late = sandbox.command(["hook", "claude"]);
+    late.env("LEFTOFF_TEST_LATE", "1");
+    let text = context(&harmless(with_input(late, &session_start(&sandbox, ID, "startup"))));
+    assert!(text.starts_with("Session login is active here: No log-out."), "{text}");
+    assert!(text.contains("`leftoff brief --format markdown`"), "{text}");
+    assert!(text.contains("`leftoff advance --phase plan`"), "{text}");
 }
 
 #[test]

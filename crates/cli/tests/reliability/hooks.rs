@@ -110,6 +110,9 @@ fn f8_a_database_that_stays_locked_is_let_go_within_the_budget() {
     let (done, slept) = traced(&strace, &sandbox, &[], &session_start(&sandbox));
     let told = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success() && told.contains("held the store's lock"), "{told}");
+    // The agent does not see stderr, and must not take silence for an empty project.
+    let answer = String::from_utf8_lossy(&done.stdout);
+    assert!(answer.contains("leftoff brief --format markdown"), "{answer}");
     assert!(slept <= BUDGET_NANOSECONDS, "slept for {slept} ns");
     holder.execute_batch("ROLLBACK").unwrap();
 }

@@ -2,16 +2,21 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::failpoint;
+use crate::git::Asked;
 use crate::hooks::memory::Memory;
+use crate::hooks::prompts_and_tools::session_in_short;
 use crate::hooks::{AgentMessage, HookEvent, Reply, Source, one_problem};
+use crate::time_limits::TOO_LATE_FOR_A_BRIEF;
 use crate::view::Warning;
 use crate::words::defused;
 use model::id::SessionId;
+use std::time::Instant;
 
 const LONGEST: usize = 300;
 
 impl Engine {
-    pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
+    pub(super) fn arrived(&mut self, event: &HookEvent, source: Source, started: Instant) -> Result<Reply> {
         // git takes longer than the rest of the brief, so it starts before leftoff knows whether there is a session.
         let git_status = self.ask_status();
         let mut problems: Vec<String> = self.recognise(&event.agent).into_iter().collect();
@@ -28,12 +33,7 @@ impl Engine {
         problems.extend(opening.problems);
         let mut messages = Vec::new();
         if let Some(id) = session {
-            // The brief already contains requirements and other agents.
-            let mut view = self.view_by_id(&id)?;
-            self.add_health(&mut view);
-            self.add_rounds(&mut view);
-            let brief = Box::new(self.brief_of(view, git_status)?);
-            messages.push(AgentMessage::Brief { brief, compacted: source == Source::Compact });
+            messages.push(self.state_of_the_work(&id, source, started, git_status)?);
             let carried = opening.answer.carried_over;
             if !carried.is_empty() {
                 let names = carried.join(", ");
@@ -46,6 +46,25 @@ impl Engine {
             messages.extend(self.news_of_other_machines().map(AgentMessage::Words));
         }
         Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
+    }
+
+    /// Returns the brief, which already contains requirements and other agents. On a machine so busy that the agent may
+    /// not wait for it, returns only what the work is and what is next.
+    fn state_of_the_work(
+        &self,
+        id: &SessionId,
+        source: Source,
+        started: Instant,
+        git_status: Option<Asked>,
+    ) -> Result<AgentMessage> {
+        let mut view = self.view_by_id(id)?;
+        if started.elapsed() > TOO_LATE_FOR_A_BRIEF || failpoint::is_asked("LEFTOFF_TEST_LATE") {
+            return Ok(session_in_short(view));
+        }
+        self.add_health(&mut view);
+        self.add_rounds(&mut view);
+        let brief = Box::new(self.brief_of(view, git_status)?);
+        Ok(AgentMessage::Brief { brief, compacted: source == Source::Compact })
     }
 
     /// Returns the session to report to the agent: the active one. If none is active after a compaction, returns the

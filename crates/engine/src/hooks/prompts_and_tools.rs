@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::hooks::memory::Memory;
 use crate::hooks::{AgentMessage, HookEvent, Reply, ToolCall, Verdict, one_problem};
 use crate::requirements;
+use crate::view::View;
 use crate::words::one_line;
 use model::actor::Actor;
 use model::event::Recorded;
@@ -13,6 +14,15 @@ use store::{ActivityKind, ActivityRow};
 
 /// The maximum number of changes that are reported at once.
 const MOST_CHANGES: usize = 20;
+
+/// Returns a short message: the session, and its next step. The agent can ask for more.
+pub(super) fn session_in_short(view: View) -> AgentMessage {
+    let next = match &view.next.command {
+        Some(command) => format!("{} `{command}`", view.next.summary),
+        None => view.next.summary.to_string(),
+    };
+    AgentMessage::Session { id: view.session_id, title: view.title, next }
+}
 
 impl Engine {
     /// Reports the changes that others made since the last report to this agent.
@@ -67,12 +77,7 @@ impl Engine {
     }
 
     fn newly_met(&self, session: &SessionId) -> Result<AgentMessage> {
-        let view = self.view_by_id(session)?;
-        let next = match &view.next.command {
-            Some(command) => format!("{} `{command}`", view.next.summary),
-            None => view.next.summary.to_string(),
-        };
-        Ok(AgentMessage::Session { id: view.session_id, title: view.title, next })
+        Ok(session_in_short(self.view_by_id(session)?))
     }
 
     /// Checks the project's requirements.
