@@ -116,7 +116,7 @@ pub struct ItemsAhead {
     pub counts: ItemCounts,
     /// The ids of the first finished items.
     pub done: Vec<String>,
-    /// The first items on which somebody has started to work.
+    /// The first items that somebody has begun or blocked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub begun: Vec<ItemView>,
 }
@@ -254,10 +254,9 @@ impl Engine {
         view.warnings.extend(self.artifact_warnings(&view));
         let id = self.resolve(&view.session_id)?;
         let (_, session) = self.load(&id)?;
-        let log = || Ok(self.sessions().log(Some(&view.session_id), 0)?.events);
         let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
         let (moved, went_back) = if may_be_moved {
-            let events = log()?;
+            let events = self.sessions().log(Some(&view.session_id), 0)?.events;
             (moved::last_move(&events), moved::last_rollback(&events))
         } else {
             (None, None)
@@ -282,7 +281,7 @@ impl Engine {
             left_open: self.left_open(&session)?,
             items_ahead: self.items_ahead(&session)?,
             approvals: session.approvals.clone(),
-            skipped_by: gathered::skipped_by(&session, log),
+            skipped_by: gathered::skipped_by(&session),
             paused_here: self.paused_beside(&session),
             paused_seconds,
             touched: Vec::new(),

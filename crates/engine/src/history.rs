@@ -68,6 +68,8 @@ pub struct PhaseLine {
     pub duration_seconds: Option<u64>,
     pub paused_seconds: u64,
     pub skipped_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped_by: Option<Actor>,
     #[serde(skip)]
     pub skipped_at: Option<Timestamp>,
     pub attempts: Vec<AttemptLine>,
@@ -243,6 +245,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
         duration_seconds: phase.duration_seconds(),
         paused_seconds: phase.paused_seconds,
         skipped_reason: phase.skipped_reason().map(ToOwned::to_owned),
+        skipped_by: phase.skipped_by().cloned(),
         skipped_at: if let PhaseState::Skipped { at, .. } = phase.state { Some(at) } else { None },
         attempts: phase
             .attempts

@@ -72,7 +72,7 @@ pub struct View {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub next: Next,
-    /// Where the session came from and when it was received, if sessions are shared through git.
+    /// Where the session came from and when it was received, if it came in a bundle or sessions are shared through git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedView>,
     pub warnings: Vec<Warning>,
@@ -197,6 +197,9 @@ pub struct PhaseView {
     pub paused_seconds: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,
+    /// Who skipped the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_by: Option<Actor>,
     /// The phase's outcome; `None` while the phase is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,

@@ -74,6 +74,23 @@ impl Actor {
         }
     }
 
+    /// Returns the actor in words that tell it from another who may look the same: `anna`, `anna at a terminal`.
+    pub fn told_from(&self, other: &Self) -> String {
+        let shown = self.to_string();
+        match (self, other) {
+            _ if shown != other.to_string() => shown,
+            _ if std::mem::discriminant(self) == std::mem::discriminant(other) => match self {
+                Self::Agent { agent, id, .. } if self.host() == other.host() => format!("{agent} {id}"),
+                _ if self.host() == other.host() => shown,
+                _ => format!("{shown} on {}", self.host()),
+            },
+            (Self::Person { .. }, _) => format!("{shown} at a terminal"),
+            (Self::Automation { .. }, _) => format!("{shown} without a terminal"),
+            (Self::Tool { .. }, _) => format!("the tool {shown}"),
+            (Self::Agent { .. } | Self::Unknown(_), _) => shown,
+        }
+    }
+
     /// Returns a string that is unique for each actor. The items that an actor holds are found by this string.
     pub fn key(&self) -> String {
         match self {
@@ -152,6 +169,26 @@ mod tests {
             let actor: Actor = serde_json::from_str(written).unwrap();
             assert_eq!(serde_json::to_string(&actor).unwrap(), written);
             assert_eq!(actor.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn actors_that_look_the_same_are_told_apart() {
+        let read = |fields: &str| serde_json::from_str::<Actor>(&format!("{{{fields}}}")).unwrap();
+        let person = read(r#""kind":"person","name":"anna","host":"desk""#);
+        let elsewhere = read(r#""kind":"person","name":"anna","host":"laptop""#);
+        let unattended = read(r#""kind":"automation","name":"anna","host":"desk""#);
+        let tool = read(r#""kind":"tool","name":"anna","host":"desk""#);
+        let agent = |id: &str| read(&format!(r#""kind":"agent","agent":"claude","id":"{id}","host":"desk""#));
+        for (actor, other, told) in [
+            (&person, &agent("a4326893-7dc8"), "anna"),
+            (&person, &unattended, "anna at a terminal"),
+            (&unattended, &person, "anna without a terminal"),
+            (&tool, &person, "the tool anna"),
+            (&elsewhere, &person, "anna on laptop"),
+            (&agent("a4326893-7dc8"), &agent("a4326893-9999"), "claude a4326893-7dc8"),
+        ] {
+            assert_eq!(actor.told_from(other), told);
         }
     }
 

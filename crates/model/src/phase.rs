@@ -1,5 +1,6 @@
 //! A phase of a run: its state, its duration, and all attempts at its gate.
 
+use crate::actor::Actor;
 use crate::gate::{Attempt, AttemptOutcome};
 use crate::id::Name;
 use crate::item::ItemCounts;
@@ -41,6 +42,9 @@ pub enum PhaseState {
         /// True if the phase was skipped because its `when` is false; false if somebody decided to skip it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         not_applicable: bool,
+        /// Who skipped it; nobody if it was not applicable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
 }
 
@@ -136,6 +140,16 @@ impl Phase {
     pub fn skipped_reason(&self) -> Option<&str> {
         match &self.state {
             PhaseState::Skipped { reason, .. } => Some(reason),
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => None,
+        }
+    }
+
+    pub fn skipped_by(&self) -> Option<&Actor> {
+        match &self.state {
+            PhaseState::Skipped { by, .. } => by.as_ref(),
             PhaseState::NotStarted
             | PhaseState::InProgress { .. }
             | PhaseState::Completed { .. }

@@ -40,7 +40,7 @@ pub struct Taken {
 
 /// The version of the folding rules. Increase it when the same events fold into a different state. Snapshots with
 /// another version are ignored.
-pub const FOLD_VERSION: u32 = 13;
+pub const FOLD_VERSION: u32 = 14;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {

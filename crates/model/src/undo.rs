@@ -45,7 +45,7 @@ pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec
     };
     match events.iter().rev().find(|recorded| !is_mark(&recorded.event)) {
         Some(last) if last.actor != *actor => {
-            Err(Refusal::AnothersUndo { actor: last.actor.to_string(), to_version })
+            Err(Refusal::AnothersUndo { actor: last.actor.told_from(actor), to_version })
         }
         Some(_) | None => Ok(vec![Event::Restored { to_version }]),
     }
@@ -104,7 +104,7 @@ fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -
     let begins = counting.take_while(|next| is_together(next, last, commands)).last().unwrap_or(last);
     let before = begins.version.saturating_sub(1);
     if last.actor != *actor {
-        return Err(Refusal::AnothersChange { actor: last.actor.to_string(), before });
+        return Err(Refusal::AnothersChange { actor: last.actor.told_from(actor), before });
     }
     Ok(before)
 }

@@ -77,6 +77,9 @@ fn of_phase(phase: &PhaseLine, history: &History, out: &Out) -> String {
     if let Some(at) = phase.completed_at.or(phase.started_at) {
         let _ = write!(line, ", {}", moment(at, history.now));
     }
+    if let Some(by) = &phase.skipped_by {
+        let _ = write!(line, " by {by}");
+    }
     if let Some(reason) = &phase.skipped_reason {
         let _ = write!(line, ": {}", one_line(reason, LONGEST));
     }

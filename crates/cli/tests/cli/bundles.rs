@@ -50,6 +50,12 @@ fn a_session_arrives_whole_paused_and_with_its_files() {
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "the plan\n");
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
     there.run(["resume"]).ok();
+    let told = "Came from a bundle, received just now (last change there by anna on ";
+    for shown in [["status", "--quiet"], ["brief", "--format=markdown"]] {
+        let shown = there.run(shown).ok().stdout;
+        assert!(shown.contains(told), "{shown}");
+    }
+    assert!(!here.run(["brief"]).ok().stdout.contains("Came from"));
     there.run(["advance", "--phase", "build"]).ok();
     there.run(["doctor"]).ok();
     // Work has continued on the other machine, and the old bundle contains nothing that is new there.

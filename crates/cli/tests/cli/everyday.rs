@@ -295,6 +295,10 @@ fn a_skipped_phase_is_not_called_done_and_can_be_done_after_all() {
         sandbox.run(["skip", "--reason", "trivial"]).ok();
     }
     sandbox.run(["reopen"]).ok();
+    let phases = sandbox.run(["status", "--json"]).ok().json()["phases"].clone();
+    assert_eq!(phases[0]["skipped_by"]["name"], "anna");
+    let history = sandbox.run(["history"]).ok().stdout;
+    assert!(history.contains("1 Plan: skipped by anna: trivial"), "{history}");
     let again = sandbox.run(["advance", "plan"]).ok();
     assert!(
         again.stdout.starts_with("one phase 1 (plan) was skipped, not done; nothing changed\n"),

@@ -169,9 +169,12 @@ fn a_finished_session_shows_what_was_overridden_and_skipped() {
     let page = Page::serve(&sandbox, &[]);
     for path in ["/", "/session/login"] {
         let html = page.get(path).body;
-        for part in
-            ["Plan: anna overrode &quot;agreed&quot;", "agreed by phone", "2 of 2 phases not verified"]
-        {
+        for part in [
+            "Plan: anna overrode &quot;agreed&quot;",
+            "agreed by phone",
+            "was skipped by anna",
+            "2 of 2 phases not verified",
+        ] {
             assert!(html.contains(part), "{part} in {html}");
         }
     }

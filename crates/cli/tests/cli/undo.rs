@@ -65,6 +65,20 @@ fn undo_crosses_another_actors_command_only_with_to() {
     assert_eq!(undone["notes"], json!([]));
 }
 
+/// One's own change at a terminal is that of somebody else for a script, although both have one name.
+#[test]
+fn undo_tells_a_person_from_a_script_of_the_same_name() {
+    let sandbox = git();
+    sandbox.run_as_person(["start"]).ok();
+    sandbox.run_as_person(["note", "at a terminal"]).ok();
+    let refused = sandbox.run(["undo"]).code(4);
+    assert!(refused.stderr.contains("the last change is by anna at a terminal\n"), "{}", refused.stderr);
+    sandbox.run(["note", "in a script"]).ok();
+    let refused = sandbox.run_as_person(["undo"]).code(4);
+    let said = refused.stdout + &refused.stderr;
+    assert!(said.contains("the last change is by anna without a terminal"), "{said}");
+}
+
 #[test]
 fn undo_refuses_the_start_and_points_that_are_not_there() {
     let sandbox = git();

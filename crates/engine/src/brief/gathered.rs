@@ -7,10 +7,9 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::CLAIMED;
 use crate::items::{ItemView, read_item};
-use model::event::{Event, Recorded};
-use model::item::{ItemState, RunRef};
+use model::item::{ItemState, ItemStatus, RunRef};
 use model::outcome::{Outcome, Outcomes};
-use model::phase::{Phase, PhaseState};
+use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::{OnComplete, Workflow};
@@ -78,6 +77,11 @@ impl Engine {
                 .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
                 .collect::<Result<Vec<ItemView>>>()?;
             begun.retain(|item| item.is_started() || item.item.lease.is_some());
+            for row in self.items_in(session, run, phase.id().as_str(), ItemState::Waiting, MOST_OPEN)? {
+                let item = self.item_view(read_item(&row)?, &actor, now);
+                begun
+                    .extend(Some(item).filter(|item| matches!(item.item.status, ItemStatus::Blocked { .. })));
+            }
             ahead.push(ItemsAhead { phase: phase.id().clone(), counts: phase.items, done, begun });
         }
         Ok(ahead)
@@ -149,19 +153,10 @@ fn left_open_in(run: &Run) -> Option<&Phase> {
     }
 }
 
-/// Returns who skipped each phase of a session that somebody decided to skip.
-pub(super) fn skipped_by(
-    session: &Session,
-    log: impl FnOnce() -> Result<Vec<Recorded>>,
-) -> BTreeMap<String, String> {
-    let is_skipped = |state: &PhaseState| matches!(state, PhaseState::Skipped { not_applicable: false, .. });
-    let any = session.run().is_some_and(|run| run.phases.iter().any(|phase| is_skipped(&phase.state)));
-    let events = if any { log().unwrap_or_default() } else { Vec::new() };
-    let skips = events.iter().filter_map(|recorded| match &recorded.event {
-        Event::PhaseSkipped { phase, .. } => Some((phase.to_string(), recorded.actor.to_string())),
-        _ => None,
-    });
-    skips.collect()
+/// Returns who skipped each phase of the current run that somebody decided to skip.
+pub(super) fn skipped_by(session: &Session) -> BTreeMap<String, String> {
+    let phases = session.run().into_iter().flat_map(|run| &run.phases);
+    phases.filter_map(|phase| Some((phase.id().to_string(), phase.skipped_by()?.to_string()))).collect()
 }
 
 /// Returns short declared fields whose value is not their default.

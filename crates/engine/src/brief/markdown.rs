@@ -2,6 +2,7 @@
 //! to save room. Other forms render this text.
 
 mod agents;
+mod ahead;
 mod done;
 mod head;
 mod items;
@@ -213,6 +214,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         optional("Touched", touched::touched(brief, detail)),
         optional("Warnings", warnings::warnings(brief, detail)),
         optional("Last words", agents::last_words(brief, detail)),
+        made("A person decides later", Goes::First, ahead::ahead(brief, detail)),
         made("Notes", Goes::First, notes::of_kind("Notes", NoteKind::Note, brief, detail)),
         made("Commands run", Goes::First, touched::commands_run(brief, detail)),
     ]
@@ -276,17 +278,22 @@ fn advice(hint: &Hint, longest: usize) -> String {
 
 /// Shortens text of a definition, which may contain commands and paths. Cuts before a command or path, never inside it.
 fn uncut_commands(text: &str, longest: usize) -> String {
+    let text = text.trim_start();
     let short = defused_around_quotes(text, longest);
     if text.chars().count() <= longest {
         return short;
     }
     // The last word may be the beginning of a path that is cut off before its first slash.
+    let is_whole = short.chars().count().checked_sub(1).and_then(|end| text.chars().nth(end)) == Some(' ');
     let word = short.rfind(' ').filter(|at| {
         let before = short[..=*at].chars().count();
-        text.chars().skip(before).take_while(|letter| *letter != ' ').any(|letter| letter == '/')
+        let rest = text.chars().skip(before).take_while(|letter| *letter != ' ').any(|letter| letter == '/');
+        rest && !is_whole
     });
-    match short.rfind("leftoff ").or(word) {
-        Some(at) => format!("{}…", short[..at].trim_end_matches([' ', ':', ',', ';', '('])),
+    let kept =
+        short.rfind("leftoff ").or(word).map_or_else(|| short.strip_suffix('…'), |at| Some(&short[..at]));
+    match kept {
+        Some(kept) => format!("{}…", kept.trim_end_matches([' ', ':', ',', ';', '('])),
         None => short,
     }
 }
@@ -331,5 +338,8 @@ mod tests {
         assert_eq!(cut(30), "Write it. Produces…");
         assert_eq!(cut(60), "Write it. Produces essay-pipeline-20260214/stage-1.md…");
         assert_eq!(cut(text.len()), text);
+        // A piece after another one begins with a space.
+        let hint = Hint::new("It failed.").then(" Write your review into round-1/reviews/one.md.");
+        assert_eq!(advice(&hint, 40), "It failed. Write your review into…");
     }
 }

@@ -35,6 +35,12 @@ pub struct RequirementView {
     pub advisory: bool,
     /// The measurement, or the condition that is not met.
     pub found: Option<String>,
+    /// The configuration's own words about what is required.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The tools that may not be used before: `Edit`, `Bash (git commit)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
     /// Every way to satisfy the requirement, such as a skill to run or a command.
     pub how: Vec<String>,
 }
@@ -205,6 +211,8 @@ fn view(
             .and_then(|agent| moment(document.triggered_at(&requirement.name, requirement.scope, agent)?)),
         advisory: requirement.advisory,
         found,
+        message: wording::own_message(requirement),
+        tools: requirement.triggers.iter().map(wording::tool).collect(),
         how: wording::ways(requirement, agent),
     }
 }

@@ -2,7 +2,7 @@
 //! printed.
 
 use super::branch_size::Size;
-use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, skill_to_run};
+use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, Trigger, skill_to_run};
 use std::fmt::Write;
 
 /// A requirement that is not satisfied, and what was measured or which condition is not met.
@@ -54,6 +54,19 @@ pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<S
     let by_hand =
         (!requirement.is_proved_by_phase()).then(|| command(verb(requirement), &[&requirement.name], agent));
     skill.into_iter().chain(phases).chain(by_hand).collect()
+}
+
+/// Returns the configuration's own message about a requirement, unless it depends on who asks where.
+pub(super) fn own_message(requirement: &Requirement) -> Option<String> {
+    let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+    let own = own.replace("{req_name}", &requirement.name);
+    (!own.contains('{')).then_some(own)
+}
+
+/// `Edit`, `Bash (git commit)`
+pub(super) fn tool(trigger: &Trigger) -> String {
+    let pattern = trigger.command_pattern.as_ref().map(|pattern| format!(" ({pattern})"));
+    format!("{}{}", trigger.tool, pattern.unwrap_or_default())
 }
 
 /// Returns the configuration's message about a requirement, with what was measured or which condition is not met.

@@ -4,12 +4,12 @@ use super::outgoing::{ABOUT, About};
 use super::settings::Settings;
 use super::sidecar::{Refs, Sidecar};
 use super::taking::{fork_of, is_fork};
-use crate::engine::Engine;
+use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::execute::is_bundle;
 use crate::facades::ProjectStore;
 use crate::view::{SharedView, Warning};
-use crate::words::ago;
+use crate::words::{ago, date};
 use jiff::Timestamp;
 use model::hint::Hint;
 use model::id::SessionId;
@@ -183,24 +183,41 @@ impl Engine {
             .unwrap_or_else(|| format!("replica {}", replica.get(..8).unwrap_or(replica)))
     }
 
-    /// Returns where a session came from, and when this clone last synced; `None` if sharing is off.
+    /// Returns where a session came from, and when this clone last synced; `None` if neither is known.
     pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten()?;
+        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
         let arrival = self.store.base().arrival(&session.id).ok().flatten();
-        let from = arrival.as_ref().filter(|arrival| !settings.is_own(&arrival.replica));
+        let is_own = |replica: &str| settings.as_ref().is_some_and(|settings| settings.is_own(replica));
+        let from = arrival.as_ref().filter(|arrival| !is_own(&arrival.replica));
         let name = |arrival: &store::Arrival| {
             if is_bundle(arrival) { "a bundle".to_owned() } else { self.name_of_replica(&arrival.replica) }
         };
         let from_name = from.map(name);
-        let (received_at, last_sync) = (from.map(|arrival| arrival.at), settings.done);
+        let from_whom = from.filter(|arrival| is_bundle(arrival)).and_then(|arrival| self.packed_by(arrival));
+        let from_whom = from_whom.unwrap_or_default();
+        let received_at = from.map(|arrival| arrival.at);
+        let last_sync = settings.as_ref().and_then(|settings| settings.done);
         let now = self.clock.now();
-        let synced =
-            last_sync.map_or("not synced yet".to_owned(), |at| format!("last sync {}", ago(at, now)));
+        let synced = settings.as_ref().map(|_| {
+            last_sync.map_or("; not synced yet".to_owned(), |at| format!("; last sync {}", ago(at, now)))
+        });
+        let synced = synced.unwrap_or_default();
         let told = match (&from_name, received_at) {
-            (Some(name), Some(at)) => format!("Came from {name}, received {}; {synced}.", ago(at, now)),
-            _ => format!("Shared through {}; {synced}.", settings.remote),
+            (Some(name), Some(at)) => {
+                format!("Came from {name}, received {}{from_whom}{synced}.", ago(at, now))
+            }
+            _ => format!("Shared through {}{synced}.", settings?.remote),
         };
         Some(SharedView { from: from_name, received_at, last_sync, told })
+    }
+
+    /// ` (last change there by claude a4326893 on desk, 12 Nov)`
+    fn packed_by(&self, arrival: &store::Arrival) -> Option<String> {
+        let before = arrival.version.saturating_sub(1);
+        let rows = self.store.events(&arrival.session, before, Some(1)).ok()?;
+        let last = read_event(&arrival.session, rows.first()?).ok()?;
+        let (actor, host) = (&last.actor, last.actor.host());
+        Some(format!(" (last change there by {actor} on {host}, {})", date(last.at)))
     }
 
     /// Returns warnings about a session that other machines may also have.

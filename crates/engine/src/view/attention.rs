@@ -146,8 +146,9 @@ fn shortcut(phase: &PhaseView) -> Option<String> {
             Some(said.unwrap_or_else(|| format!("{title} passed by override")))
         }
         Outcome::Skipped => {
+            let by = phase.skipped_by.as_ref().map(|by| format!(" by {}", line(&by.to_string())));
             let why = phase.skipped_reason.as_deref().map(|reason| format!(": {}", quoted(reason, LONGEST)));
-            Some(format!("{title} was skipped{}", why.unwrap_or_default()))
+            Some(format!("{title} was skipped{}{}", by.unwrap_or_default(), why.unwrap_or_default()))
         }
         Outcome::Claimed => Some(format!("{title} is only claimed, not proven")),
         Outcome::Verified | Outcome::Reported | Outcome::Warned | Outcome::Done | Outcome::NotApplicable => {

@@ -203,6 +203,7 @@ fn phase_view(
         duration_seconds: phase.duration_seconds(),
         paused_seconds: phase.paused_seconds,
         skipped_reason: phase.skipped_reason().map(ToOwned::to_owned),
+        skipped_by: phase.skipped_by().cloned(),
         outcome: Outcome::of(phase),
         gate: gate(phase, defined),
         contested: false,

@@ -21,9 +21,20 @@ pub fn one_line(text: &str, longest: usize) -> String {
         line.push_str(&word);
     }
     match line.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        Some((end, _)) => format!("{}…", line[..end_of_word(&line, end)].trim_end()),
         None => line,
     }
+}
+
+/// Returns the end of the last whole word before this byte. Inside something longer than a word, such as a path, returns
+/// the byte itself.
+fn end_of_word(line: &str, byte: usize) -> usize {
+    const LONGEST_WORD: usize = 20;
+    if line[byte..].starts_with(' ') {
+        return byte;
+    }
+    let is_near = |space: &usize| byte - space <= LONGEST_WORD && *space >= byte / 2;
+    line[..byte].rfind(' ').filter(is_near).unwrap_or(byte)
 }
 
 /// Returns foreign text exactly as it is, line by line, and uncut. Characters that are invisible or would control a
@@ -135,6 +146,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_text_is_cut_at_the_end_of_a_word() {
+        let goal = "Postings of two currencies never share a row";
+        assert_eq!(one_line(goal, 25), "Postings of two…");
+        assert_eq!(one_line(goal, 26), "Postings of two currencies…");
+        assert_eq!(one_line(goal, goal.len()), goal);
+        assert_eq!(one_line("see crates/engine/src/words.rs", 20), "see crates/engine/sr…");
+    }
+
+    #[test]
     fn exact_text_keeps_its_lines_and_shows_what_cannot_be_seen() {
         let lines = exact_lines("make # safe\n\tcurl x | sh\u{1b}[2K\r\u{202e}");
         assert_eq!(lines, ["make # safe", r"\tcurl x | sh\u{1b}[2K\r\u{202e}"]);
@@ -150,7 +170,7 @@ mod tests {
         assert_eq!(quoted("</system> <b>", 200), "\"‹/system› ‹b›\"");
         let ours = format!("It failed: {}. Fix it.", quoted("\"a\" `b`", 200));
         assert_eq!(defused_around_quotes(&ours, 200), "It failed: \"”a” 'b'\". Fix it.");
-        assert_eq!(defused_around_quotes(&ours, 14), "It failed: \"”a…\"");
+        assert_eq!(defused_around_quotes(&ours, 15), "It failed: \"”a”…\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
         assert_eq!(one_line(" a  b\tc ", 80), "a b c");
         assert_eq!(one_line("a b", 80), "a b");

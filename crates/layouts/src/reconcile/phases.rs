@@ -149,7 +149,7 @@ fn called_done(draft: &mut Draft, theirs: &Phase) {
 pub(super) fn done(draft: &mut Draft, theirs: &Phase) {
     let phase = theirs.id().clone();
     match &theirs.state {
-        PhaseState::Skipped { reason, at, not_applicable } => {
+        PhaseState::Skipped { reason, at, not_applicable, by: _ } => {
             let skipped =
                 Event::PhaseSkipped { phase, reason: reason.clone(), not_applicable: *not_applicable };
             draft.push_said(skipped, Some(Said::Ended(*at)));

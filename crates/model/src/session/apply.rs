@@ -70,8 +70,9 @@ impl Session {
             }
             Event::PhaseCompleted { phase, attempt, .. } => self.complete(phase, attempt, recorded),
             Event::PhaseSkipped { phase, reason, not_applicable } => self.on_phase(phase, |phase| {
-                phase.state =
-                    PhaseState::Skipped { at, reason: reason.clone(), not_applicable: *not_applicable };
+                let by = (!not_applicable).then(|| recorded.actor.clone());
+                let (reason, not_applicable) = (reason.clone(), *not_applicable);
+                phase.state = PhaseState::Skipped { at, reason, not_applicable, by };
             }),
             Event::RolledBack { phase, .. } => {
                 self.roll_back(phase, at);

@@ -49,7 +49,7 @@ fn two_agents_and_a_compaction_answer_all_twelve() {
             where_exactly: &["Phase 2 of 3, **Implement** (", "task-2 Index writer: yours until"],
             why_paused: &["\"lunch\", in the middle of \"the index of dates\""],
             failed_last: &["## Failed: attempt 1 of Implement, 09:30 UTC", "1 of 4 are done"],
-            touched: &["src/{index,tokens}.rs"],
+            touched: &["src/tokens.rs", "Not committed: src/index.rs"],
             decided: &["\"SQLite's own index: one file less to back up\""],
             blocked_open_assumed: &[
                 "\"Who may see cancelled orders?\" (question",

@@ -42,6 +42,11 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> S
     };
     let older = match phases.as_slice() {
         [] => return joined(newest),
+        [(only, _)] => {
+            let outcome = only.outcome.map(Outcome::name).unwrap_or_default();
+            let named = exception(only).unwrap_or_else(|| format!("{} ({outcome})", numbered(only)));
+            return format!("{named}; {}", joined(newest));
+        }
         older if older.len() <= MOST_NAMES => {
             let names: Vec<String> = older.iter().map(|(phase, _)| by_name(phase)).collect();
             names.join(", ")
@@ -57,7 +62,6 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> S
             }
             range
         }
-        [only] => numbered(only.0),
     };
     format!("{older} ({}); {}", outcomes(&phases), joined(newest))
 }

@@ -20,6 +20,9 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
     let mut text = format!("# Where you left off{title} (session {})\n", view.session_id);
     for (label, told) in [("Goal", &view.goal), ("Target", &view.target)] {
         if let Some(told) = told {
+            // A goal that is cut short could be another one, so a goal of one line stays whole.
+            let line = Detail::Line.longest_text();
+            let longest = if told.chars().count() <= line { longest.max(line) } else { longest };
             let _ = writeln!(text, "{label}: {}", quoted(told, longest));
         }
     }

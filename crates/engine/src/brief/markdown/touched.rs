@@ -19,15 +19,24 @@ pub(super) fn touched(brief: &Brief, detail: Detail) -> String {
     let is_own = |path: &&String| Path::new(path.as_str()).starts_with(&brief.folder);
     let others = brief.touched.iter().filter(|path| !is_own(path)).count();
     let most = if detail == Detail::Least { most.min(others.max(2)) } else { most };
-    let files: Vec<String> = brief.touched.iter().take(most).map(|path| defused(path, 200)).collect();
-    if files.is_empty() {
+    let shown: Vec<&String> = brief.touched.iter().take(most).collect();
+    if shown.is_empty() {
         return String::new();
     }
-    let more = match brief.touched.len() - files.len() {
+    let more = match brief.touched.len() - shown.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("## Touched\n{}{more}\n", paths::folded(&files).join(", "))
+    let changed = brief.repository.as_ref().map(|git| git.uncommitted.as_slice()).unwrap_or_default();
+    let (changed, others): (Vec<&String>, Vec<&String>) =
+        shown.into_iter().partition(|path| changed.contains(path));
+    let folded = |files: Vec<&String>| {
+        paths::folded(&files.into_iter().map(|path| defused(path, 200)).collect::<Vec<_>>()).join(", ")
+    };
+    let changed =
+        if changed.is_empty() { String::new() } else { format!("Not committed: {}", folded(changed)) };
+    let lines = [folded(others), changed].into_iter().filter(|line| !line.is_empty());
+    format!("## Touched\n{}{more}\n", lines.collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn commands_run(brief: &Brief, detail: Detail) -> String {

@@ -3,7 +3,7 @@
 use super::{Detail, advice, is_over};
 use crate::brief::Brief;
 use crate::view::Warning;
-use crate::words::defused;
+use crate::words::{defused, quoted};
 use std::fmt::Write;
 
 pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
@@ -28,8 +28,13 @@ pub(super) fn required(brief: &Brief, detail: Detail) -> String {
     let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
     let mut text = String::new();
     for requirement in open.take(detail.longest_list()) {
-        let how = defused(&requirement.how.join("; or "), detail.longest_text());
-        let _ = writeln!(text, "- {}: {how}", defused(&requirement.name, 80));
+        let longest = detail.longest_text();
+        let how = defused(&requirement.how.join("; or "), longest);
+        let tools = defused(&requirement.tools.join(", "), longest);
+        let tools = if tools.is_empty() { tools } else { format!(" ({tools})") };
+        let message = requirement.message.as_ref().map(|message| format!("{} ", quoted(message, longest)));
+        let message = message.unwrap_or_default();
+        let _ = writeln!(text, "- {}{tools}: {message}{how}", defused(&requirement.name, 80));
     }
     if text.is_empty() { text } else { format!("## Required before some tools may be used\n{text}") }
 }
