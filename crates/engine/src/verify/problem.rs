@@ -213,10 +213,9 @@ impl std::fmt::Display for Problem {
                 f,
                 "up to event {version}, sync has sent another history of this session than the one that is stored here"
             ),
-            Self::OtherThanNoted { version } => write!(
-                f,
-                "event {version} is not the one that this machine noted: the database was changed, or restored from a copy"
-            ),
+            Self::OtherThanNoted { version } => {
+                write!(f, "event {version} is not the one that this machine noted; the database was replaced")
+            }
             Self::NewerEvent { kind } => {
                 write!(f, "the history contains '{kind}', which is unknown to this version of leftoff")
             }
@@ -254,9 +253,7 @@ impl std::fmt::Display for Problem {
             Self::ApprovedOthers { check } => {
                 write!(f, "the files approved for check {check} are not those recorded with the phase")
             }
-            Self::ApprovedBefore { check } => {
-                write!(f, "the approval of check {check} had expired")
-            }
+            Self::ApprovedBefore { check } => write!(f, "the approval of check {check} had expired"),
             Self::Unchecked { check } => {
                 write!(f, "nothing proves check {check}, which its definition requires")
             }
