@@ -86,17 +86,9 @@ impl Error {
             | Self::FolderGone { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
-            Self::ActiveAlready { session, active, .. } => {
-                Hint::new(format!("undo pauses no other session; switch to session {session} instead: "))
-                    .run(words!["switch", session])
-                    .then(format!(", or pause {active} first"))
-            }
+            Self::ActiveAlready { session, active, .. } => active_already_hint(session, active),
             Self::NotPurgeable { .. } => "include more of the surrounding text".into(),
-            Self::Diverged { session, .. } => {
-                Hint::new("nothing was changed; both the bundle and this project have new work; see ")
-                    .run(words!["log", session])
-                    .then(", and continue with one of the two")
-            }
+            Self::Diverged { session, .. } => diverged_hint(session),
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
             Self::ActiveElsewhere { session, agent, .. } => active_elsewhere_hint(session, agent),
@@ -133,6 +125,18 @@ impl Error {
         };
         Some(hint)
     }
+}
+
+fn active_already_hint(session: &str, active: &str) -> Hint {
+    Hint::new(format!("undo pauses no other session; switch to session {session} instead: "))
+        .run(words!["switch", session])
+        .then(format!(", or pause {active} first"))
+}
+
+fn diverged_hint(session: &str) -> Hint {
+    Hint::new("nothing was changed; both the bundle and this project have new work; see ")
+        .run(words!["log", session])
+        .then(", and continue with one of the two")
 }
 
 fn invalid_workflow_hint(asked: &str) -> Hint {
