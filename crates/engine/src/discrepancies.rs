@@ -51,6 +51,11 @@ impl Engine {
         // A missing file may already have been reported. Then it is not reported again for the field that names it.
         let reported: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
         found.extend(self.file_discrepancies(session, &reported));
+        // If the folder is gone, so is every file in it, and this is reported once.
+        if let Some(folder) = session.path.as_deref().filter(|_| self.is_gone(&session.id)) {
+            let is_in_it = |path: &String| Path::new(path).starts_with(folder);
+            found.retain(|discrepancy| !discrepancy.path.as_ref().is_some_and(is_in_it));
+        }
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())
@@ -137,7 +142,7 @@ impl Engine {
     /// Returns a discrepancy for each failed check that the layout makes before a session continues.
     fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
         // If the session's folder is gone, this was already reported, and further checks would add nothing.
-        if self.is_gone(&session.id) {
+        if self.is_gone(&session.id) || self.lacks_its_folder(session) {
             return Vec::new();
         }
         let current = session.run().map(|run| run.current().id().clone());

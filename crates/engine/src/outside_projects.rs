@@ -99,6 +99,13 @@ fn is_number(asked: &str) -> bool {
     !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Returns the folder outside projects that a session's folder of the project was moved to.
+pub(crate) fn moved_to(id: &SessionId, project: &Project) -> Option<String> {
+    let is_named = prefixes().any(|prefix| id.as_str().starts_with(prefix));
+    let found = if is_named { named(id.as_str(), &places(project)).ok().flatten() } else { None };
+    found.filter(|folder| name_of(folder) == Some(id.as_str())).map(|folder| folder.display().to_string())
+}
+
 /// Returns the folder of the only session with this name; `None` if there is none.
 fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     let is_meant = |name: &str| name.to_lowercase().starts_with(&asked.to_lowercase());

@@ -89,8 +89,10 @@ impl Engine {
             Question::Discrepancy { problem, remedy } => Some((problem, remedy)),
             Question::WhereToResume { .. } => None,
         });
+        let root = self.root_of(session);
+        let is_reported = |path: &str| reported.iter().any(|known| root.join(known) == root.join(path));
         discrepancies
-            .filter(|(problem, _)| !problem.names_file().is_some_and(|path| reported.contains(path)))
+            .filter(|(problem, _)| !problem.names_file().is_some_and(is_reported))
             .map(|(problem, remedy)| Discrepancy {
                 kind: "foreign_file".to_owned(),
                 phase: None,

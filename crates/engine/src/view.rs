@@ -15,7 +15,7 @@ use crate::next::Next;
 use crate::requirements::RequirementView;
 use crate::words::one_line;
 use jiff::Timestamp;
-use layouts::problem::Problem;
+use layouts::problem::{Problem, What};
 use layouts::reader::Located;
 use model::actor::Actor;
 use model::artifact::Artifact;
@@ -269,6 +269,11 @@ impl Warning {
     /// True if somebody should fix the problem; false if it is enough to know about it.
     pub(crate) fn needs_repair(&self) -> bool {
         self.problem.as_ref().is_none_or(|problem| problem.needs_repair())
+    }
+
+    /// True if the problem is that a file names another one, which does not exist.
+    pub(crate) fn names_missing_file(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| matches!(problem.what, What::FileMissing { .. }))
     }
 
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {

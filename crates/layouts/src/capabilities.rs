@@ -194,6 +194,9 @@ pub trait Consequences: Sync {
     /// The further events after the start of a new run, for files that can contain only one run. Without these events,
     /// results of the earlier run would seem to belong to the new one. The session is the one before the start.
     fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event>;
+
+    /// Further changes caused by a note that is added or resolved, given the session before it.
+    fn of_note(&self, event: &Event, publication: &SessionToPublish<'_>) -> Vec<Event>;
 }
 
 /// Messages in the words that a tool uses with its own users.

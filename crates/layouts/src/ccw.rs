@@ -23,6 +23,7 @@ pub use session_status::Stands;
 pub use state::State;
 pub use tasks::{Task, TaskStatus, Tasks};
 
+use self::session_status::Word;
 use self::write::Source;
 use crate::capabilities::{IdSpelling, Registry, RegistryFile, Survey};
 use crate::layout::{
@@ -373,5 +374,13 @@ impl CcwSession {
             last if last == PhaseWord::Review.position() && self.state.is_review_done => last + 1,
             position => position,
         }
+    }
+
+    /// Index of the first phase that is not done, one past the last when all are: a review is also done if
+    /// its file calls the session completed, without listing it.
+    fn first_open(&self) -> usize {
+        let is_completed = self.state.status.as_deref().and_then(Word::parse) == Some(Word::Completed);
+        let is_review = self.phase == PhaseWord::Review && is_completed && !self.state.is_abandoned;
+        if is_review { PhaseWord::STEPS.len() } else { self.position() }
     }
 }

@@ -96,7 +96,7 @@ static FACTS: Facts = Facts {
     // The file counts the parts of a section in `total_paragraphs`.
     counts_parts: true,
     edits_only_claim: true,
-    goes_with_folder: false,
+    goes_with_folder: true,
     stalls_in_silence: false,
     taken_up_again: true,
     private: true,
@@ -251,8 +251,12 @@ impl ItemRules for Essay {
 
     fn wanted_instead(&self, of: FieldOf, name: &str, value: &Value) -> Option<&'static str> {
         let is_score = of == FieldOf::Item && name == VOICE_SCORE;
-        let is_wrong = is_score && !value.is_null() && !is_voice_score(value);
-        is_wrong.then_some("a number from 1 to 5")
+        let least = if of == FieldOf::Session { state::least(name) } else { None };
+        if is_score && !value.is_null() && !is_voice_score(value) {
+            return Some("a number from 1 to 5");
+        }
+        let is_too_small = least.is_some_and(|least| value.as_i64().is_some_and(|number| number < least));
+        is_too_small.then_some(if least == Some(0) { "0 or more" } else { "1 or more" })
     }
 }
 
@@ -273,6 +277,10 @@ impl Consequences for Essay {
 
     fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event> {
         consequences::of_new_run(publication.items)
+    }
+
+    fn of_note(&self, event: &Event, publication: &SessionToPublish<'_>) -> Vec<Event> {
+        consequences::of_note(event, &Standpoint::new(publication.session, publication.items))
     }
 }
 

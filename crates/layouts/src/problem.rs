@@ -144,10 +144,11 @@ pub enum What {
     /// The file does not match the log.
     Log(AgainstTheLog),
     /// Several sessions are marked active. The one that changed last is active; this one is treated as
-    /// paused.
+    /// paused. So is one that is missing from the registry.
     CountsAsPaused {
         session: String,
         other: String,
+        is_unlisted: bool,
     },
 
     /// The files do not contain an item any more, and somebody has worked on the item.
@@ -268,10 +269,9 @@ impl Problem {
 
     /// The sentence after a repair fixed the problem. `None` if a repair cannot fix it.
     pub fn when_repaired(&self, path: &str) -> Option<String> {
-        if let What::CountsAsPaused { session, other } = &self.what {
-            return Some(format!(
-                "several sessions were marked active; {other} changed last, so {session} was paused"
-            ));
+        if let What::CountsAsPaused { session, other, is_unlisted } = &self.what {
+            let why = why_paused(other, *is_unlisted);
+            return Some(format!("several sessions were marked active; {why}, so {session} was paused"));
         }
         if let What::Log(how) = &self.what { how.when_repaired(path) } else { None }
     }
@@ -283,4 +283,9 @@ impl Problem {
         }
         None
     }
+}
+
+/// Why a session counts as paused beside another one.
+fn why_paused(other: &str, is_unlisted: bool) -> String {
+    if is_unlisted { format!("only {other} is registered") } else { format!("{other} changed last") }
 }

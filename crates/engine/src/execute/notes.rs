@@ -4,11 +4,14 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
-use layouts::layout;
+use layouts::layout::{self, SessionToPublish};
 use model::command::{Command, decide};
+use model::event::Event;
 use model::hint::Hint;
 use model::id::SessionId;
+use model::item::ItemBook;
 use model::note::NoteKind;
+use model::session::Session;
 use model::words;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,9 +37,25 @@ impl Engine {
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.load_subject_from_afar(&id)?;
-            let events = decide(&subject.session, command.clone())?;
-            Ok(Plan::of(subject.change(events)))
+            let mut events = decide(&subject.session, command.clone())?;
+            let items = engine.count_noted_claims(&subject.session, &mut events)?;
+            Ok(Plan { items, ..Plan::of(subject.change(events)) })
         })
+    }
+
+    /// Adds the changes of items that follow from a note in a session of another tool; returns all items as
+    /// they were before them.
+    fn count_noted_claims(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
+        let layout = layout::by_name(&session.layout);
+        let consequences = layout.and_then(|layout| layout.capabilities().consequences);
+        let Some(consequences) = consequences.filter(|_| !events.is_empty()) else { return Ok(None) };
+        let items = self.all_items(&session.id)?;
+        let publication = SessionToPublish::new(session, &items, &[]);
+        let changes: Vec<Event> =
+            events.iter().flat_map(|event| consequences.of_note(event, &publication)).collect();
+        let is_any = !changes.is_empty();
+        events.extend(changes);
+        Ok(is_any.then_some(items))
     }
 
     /// Refuses a note with a reason that the session's own tool does not know.
@@ -66,8 +85,9 @@ impl Engine {
             // The snapshot may lack an old note. The log has every note, so it is read instead.
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
-            let events = decide(&whole, command.clone())?;
-            Ok(Plan::of(engine.load_subject_from_afar(&subject)?.change(events)))
+            let mut events = decide(&whole, command.clone())?;
+            let items = engine.count_noted_claims(&whole, &mut events)?;
+            Ok(Plan { items, ..Plan::of(engine.load_subject_from_afar(&subject)?.change(events)) })
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::foreign::observe::stamp::Stamp;
 use layouts::layout::Spot;
 use model::id::SessionId;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub(crate) struct Listing {
     pub(crate) spots: RefCell<BTreeMap<&'static str, Vec<Spot>>>,
     pub(crate) summaries: RefCell<Option<Arc<Vec<SessionSummary>>>>,
     pub(crate) parts: RefCell<Option<Arc<Parts>>>,
+    /// Sessions that are missing from the registries of their tools.
+    pub(crate) unlisted: RefCell<Option<BTreeSet<SessionId>>>,
 }
 
 impl Listing {
@@ -62,6 +64,7 @@ impl Listing {
         self.spots.take();
         self.summaries.take();
         self.parts.take();
+        self.unlisted.take();
     }
 }
 

@@ -32,7 +32,7 @@ use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
 use model::words;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -162,10 +162,12 @@ impl Engine {
                     None => format!("{} was adopted from {}", observation.located.id, observation.place()),
                 });
             }
-            let displaced = observation.displaced.iter().map(|(path, _)| path);
-            for path in displaced.chain(observation.in_state(FileState::Edited).iter()) {
-                if observation.row(path).is_some() {
-                    let path = observation.located.spot.below_project(path);
+            // A file can have been edited more than once since leftoff wrote it.
+            let displaced = observation.displaced.iter().map(|(path, _)| path.clone());
+            let edited: BTreeSet<String> = displaced.chain(observation.in_state(FileState::Edited)).collect();
+            for path in edited {
+                if observation.row(&path).is_some() {
+                    let path = observation.located.spot.below_project(&path);
                     answer.said.push(format!("external edits of {path} were adopted"));
                 }
             }

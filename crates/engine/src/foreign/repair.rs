@@ -4,12 +4,10 @@
 pub(crate) mod originals;
 pub(crate) mod quarantine;
 
-use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
 use crate::error::{Choice, Error, Result};
 use crate::execute::plan::Plan;
-use crate::foreign::discover::registry::MOST_MADE;
 use crate::foreign::observation_cache::{Aim, Scope};
 use crate::foreign::observe::{FileState, Observation};
 use crate::foreign::repair::originals::Originals;
@@ -171,7 +169,10 @@ impl Engine {
                 findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
             }
             let damaged = self.damaged_files(&id);
-            for warning in self.file_warnings(&id).into_iter().filter(Warning::needs_repair) {
+            // A missing file that an unfinished session names is a discrepancy, which is reported with its remedy.
+            let is_open = self.load(&id).is_ok_and(|(_, session)| !session.lifecycle.is_over());
+            let is_meant = |said: &Warning| said.needs_repair() && !(is_open && said.names_missing_file());
+            for warning in self.file_warnings(&id).into_iter().filter(is_meant) {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
                 let is_mended = listed.contains_key(&id)
                     && warning.path.as_ref().is_some_and(|path| registries.contains(path));
@@ -250,21 +251,6 @@ impl Engine {
             self.store.append(&Batch { views, ..Batch::default() })?;
         }
         self.forget_observations();
-        Ok(())
-    }
-
-    /// Recreates the folders of sessions that are known only from a registry. Their files are then written like other
-    /// missing files.
-    fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
-        let mut lost = self.lost();
-        match asked {
-            Some(asked) => lost.retain(|spot| spot.id.as_str().eq_ignore_ascii_case(asked)),
-            None if lost.len() > MOST_MADE => lost.clear(),
-            None => {}
-        }
-        for spot in lost {
-            disk::make_below(&self.project.root, &spot.path)?;
-        }
         Ok(())
     }
 

@@ -108,7 +108,7 @@ fn phases(
     (begin, end): (Timestamp, Timestamp),
     events: &mut Vec<Dated>,
 ) {
-    let current = session.position();
+    let current = session.first_open();
     let mut since = begin;
     for (position, stub) in stubs.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
@@ -263,7 +263,7 @@ fn last_number(id: &ItemId) -> Option<u32> {
 }
 
 fn lifecycle(session: &CcwSession, end: Timestamp, events: &mut Vec<Dated>) {
-    let is_finished = session.position() >= PhaseWord::STEPS.len();
+    let is_finished = session.first_open() >= PhaseWord::STEPS.len();
     let state = &session.state;
     let (at, event) = match session.stands {
         Stands::Active => return,

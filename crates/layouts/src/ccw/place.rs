@@ -73,7 +73,7 @@ fn elsewhere(path: &str, is_folder: bool) -> Option<Spot> {
 }
 
 /// True for a session outside the usual places, so that only the registry leads to it.
-fn is_elsewhere(spot: &Spot) -> bool {
+pub(super) fn is_elsewhere(spot: &Spot) -> bool {
     !places_of(name_of(spot)).contains(&spot.path)
 }
 

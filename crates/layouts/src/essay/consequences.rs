@@ -10,6 +10,7 @@ use super::{NEEDS_REVIEW, STAGES};
 use model::event::{Event, ItemEvent};
 use model::id::Name;
 use model::item::{Item, ItemBook, ItemChange};
+use model::note::{Note, NoteKind};
 use model::phase::Phase;
 use model::revision::{Impact, Revision, reopened};
 use serde_json::{Value, json};
@@ -58,6 +59,45 @@ pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     });
     let fields = BTreeMap::from([("birds_eye_approved".to_owned(), json!(false))]);
     dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()
+}
+
+/// The count of deferred claims of a section, which is at least the number of its open notes about them. A
+/// count that somebody set higher stays.
+pub(super) fn of_note(event: &Event, before: &Standpoint<'_>) -> Vec<Event> {
+    let notes = &before.session.notes;
+    let (fields, is_new) = match event {
+        Event::NoteAdded { kind: NoteKind::Deferred, fields, .. } => (fields, true),
+        Event::NoteResolved { id } => {
+            let is_it = |note: &&Note| note.id == *id && note.kind == NoteKind::Deferred && note.is_open();
+            let Some(note) = notes.iter().find(is_it) else { return Vec::new() };
+            (&note.fields, false)
+        }
+        _ => return Vec::new(),
+    };
+    let place = |fields: &BTreeMap<String, Value>| u32::try_from(fields.get("section")?.as_u64()?).ok();
+    let Some((index, section)) =
+        place(fields).and_then(|index| Some((index, before.sections(2).get(&index)?)))
+    else {
+        return Vec::new();
+    };
+    let is_of_section = |note: &&Note| {
+        note.kind == NoteKind::Deferred && note.is_open() && place(&note.fields) == Some(index)
+    };
+    let open = i64::try_from(notes.iter().filter(is_of_section).count()).unwrap_or(i64::MAX);
+    let count = section.counters.get("deferred_claims").copied().unwrap_or(0);
+    let now = if is_new {
+        count.max(open.saturating_add(1))
+    } else if count == open {
+        open - 1
+    } else {
+        count
+    };
+    let change = ItemChange {
+        counters: BTreeMap::from([("deferred_claims".to_owned(), now)]),
+        ..ItemChange::default()
+    };
+    let set = Event::Item(ItemEvent::ItemSet { id: section.id.clone(), change });
+    Some(set).filter(|_| now != count).into_iter().collect()
 }
 
 /// Clears the fields of a stage that name an archived file.

@@ -13,7 +13,7 @@ use reader::Reader;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-pub(super) use declared::meant;
+pub(super) use declared::{least, meant};
 pub(super) use sections::{MOST_PARAGRAPHS, MOST_SECTIONS};
 
 pub(super) type Fields = BTreeMap<String, Value>;

@@ -60,7 +60,7 @@ impl AgainstTheLog {
             Self::Edited(_) => {
                 return Hint::new("the next command that changes the session adopts the edit");
             }
-            Self::Gone => return gone_hint(id, None),
+            Self::Gone => return gone_hint(id, None, None),
             Self::Behind(_) | Self::Missing => "rewrite the file: ",
             Self::LeftAlone { .. } => "make the file readable, or quarantine it: ",
             Self::Damaged { .. } => "quarantine and rewrite the file: ",
@@ -111,12 +111,15 @@ impl AgainstTheLog {
 
 /// Advice on a session whose folder is missing. `renamed` is the session that has its files now, if one was
 /// found.
-pub fn gone_hint(id: &SessionId, renamed: Option<&SessionId>) -> Hint {
-    let new = match renamed {
-        Some(new) => {
+pub fn gone_hint(id: &SessionId, renamed: Option<&SessionId>, moved: Option<&str>) -> Hint {
+    let new = match (renamed, moved) {
+        (_, Some(place)) => Hint::new(format!("a folder of that name is in {place}: move it back")),
+        (Some(new), None) => {
             Hint::new(format!("the session is now called {new}; continue it: ")).run(words!["switch", new])
         }
-        None => Hint::new("if the session was renamed, continue it under its new name: ").run(words!["list"]),
+        (None, None) => {
+            Hint::new("if the session was renamed, continue it under its new name: ").run(words!["list"])
+        }
     };
     new.then("; or recreate the folder: ")
         .run(words!["repair", "--session", id])

@@ -200,6 +200,7 @@ pub enum Range {
     Paragraphs(u32),
     Indexes(u32),
     AtMost(u32),
+    AtLeast(i64),
     Of(u32),
     Phases {
         first: u32,

@@ -2,6 +2,7 @@
 
 use super::{
     Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range, Relation, Total, Unknown, What,
+    why_paused,
 };
 use crate::layout::some_of;
 use std::fmt;
@@ -64,10 +65,10 @@ impl fmt::Display for Problem {
             What::Item(how) => of_item(how, out),
             What::Registry(how) => of_registry(how, out),
             What::Log(how) => out.write_str(&how.sentence(&self.path)),
-            What::CountsAsPaused { session, other } => write!(
-                out,
-                "several sessions are marked active; {other} changed last, so {session} counts as paused"
-            ),
+            What::CountsAsPaused { session, other, is_unlisted } => {
+                let why = why_paused(other, *is_unlisted);
+                write!(out, "several sessions are marked active; {why}, so {session} counts as paused")
+            }
             What::ItemStays { item } => {
                 write!(out, "the files no longer list {item}; somebody worked on it, so it stays")
             }
@@ -111,6 +112,7 @@ fn out_of_range(field: &str, found: i64, range: &Range, out: &mut fmt::Formatter
         Range::Paragraphs(last) => write!(out, "{field} is {found}, but the paragraphs are 1 to {last}"),
         Range::Indexes(last) => write!(out, "{field} is {found}, but only 1 to {last} are used"),
         Range::AtMost(most) => write!(out, "{field} is {found}, but the maximum is {most}"),
+        Range::AtLeast(least) => write!(out, "{field} is {found}, but the minimum is {least}"),
         Range::Of(all) => write!(out, "{field} is {found}, of {all}"),
         Range::Phases { first, last, taken } => {
             write!(out, "{field} is {found}, but the phases are {first} to {last}; phase {taken} is used")

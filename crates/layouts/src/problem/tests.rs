@@ -123,6 +123,7 @@ fn numbers_and_names_that_there_are_none_of_are_told_with_those_that_there_are()
     check(out(Range::Paragraphs(3)), "key is 7, but the paragraphs are 1 to 3");
     check(out(Range::Indexes(3)), "key is 7, but only 1 to 3 are used");
     check(out(Range::AtMost(3)), "key is 7, but the maximum is 3");
+    check(out(Range::AtLeast(8)), "key is 7, but the minimum is 8");
     check(out(Range::Of(3)), "key is 7, of 3");
     check(
         out(Range::Phases { first: 0, last: 3, taken: 2 }),
@@ -367,9 +368,11 @@ fn a_file_that_does_not_show_the_log_is_told_before_and_after_it_is_put_right() 
         assert_eq!(problem.sentence("f"), before);
         assert_eq!(problem.when_repaired("f").as_deref(), after);
     }
-    let what = What::CountsAsPaused { session: text("a"), other: text("b") };
-    let problem = Problem::of_file("", what.clone());
-    check(what, "several sessions are marked active; b changed last, so a counts as paused");
-    let after = "several sessions were marked active; b changed last, so a was paused";
-    assert_eq!(problem.when_repaired("").as_deref(), Some(after));
+    for (is_unlisted, why) in [(false, "b changed last"), (true, "only b is registered")] {
+        let what = What::CountsAsPaused { session: text("a"), other: text("b"), is_unlisted };
+        let problem = Problem::of_file("", what.clone());
+        check(what, &format!("several sessions are marked active; {why}, so a counts as paused"));
+        let after = format!("several sessions were marked active; {why}, so a was paused");
+        assert_eq!(problem.when_repaired("").as_deref(), Some(after.as_str()));
+    }
 }

@@ -80,6 +80,12 @@ pub fn is_expected(row: &ViewRow, out: &[u8]) -> bool {
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
 }
 
+/// True if content with this hash is a version of a row's file: the last one, an earlier one, or the backup.
+pub fn is_version_of(row: &ViewRow, wanted: &str) -> bool {
+    let is_backup = || Backup::of(&row.journal).is_some_and(|backup| backup.hash == wanted);
+    row.hash == wanted || row.earlier.iter().any(|earlier| earlier == wanted) || is_backup()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

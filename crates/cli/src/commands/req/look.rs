@@ -105,7 +105,9 @@ pub fn pruned(gone: &[TrackedBranch], speaker: Speaker<'_>) -> Outcome {
         out.json(&json!({ "removed": gone }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    out.text(&lines(gone))?;
+    if !gone.is_empty() {
+        out.text(&lines(gone))?;
+    }
     out.say(&format!("removed {} of branches that are gone", counted(gone.len(), "file")));
     Ok(ExitCode::SUCCESS)
 }

@@ -153,6 +153,53 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
 }
 
+/// Without a registry the folders alone say which sessions are active, and the latest of them is meant by
+/// every command.
+#[test]
+fn a_second_active_folder_of_their_tool_is_the_active_one_for_every_command() {
+    let sandbox = half_way();
+    let copied = ".workflow/active/WFS-two/workflow-session.json";
+    let later =
+        sandbox.read(&format!("{ACTIVE}/workflow-session.json")).replace("2026-11-14T10", "2026-11-14T11");
+    sandbox.at("2026-11-14T12:00:00Z");
+    sandbox.write(copied, &later);
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let active = |line: &&Value| line["lifecycle"] == "active";
+    let active: Vec<&Value> = list["sessions"].as_array().unwrap().iter().filter(active).collect();
+    assert_eq!((active.len(), &active[0]["session_id"]), (1, &json!("WFS-two")), "{list:#}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-two");
+    let said = sandbox.run(["note", "here"]).ok();
+    assert!(said.stdout.starts_with("WFS-two") && said.stderr.contains("paused WFS-one"), "{}", said.stderr);
+    assert_eq!(status(&sandbox, ACTIVE), "paused");
+    sandbox.run(["switch", "WFS-one"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one");
+}
+
+/// The tool's folder takes leftoff's backup with it, wherever it goes.
+#[test]
+fn a_backup_that_leftoff_made_is_known_as_such_after_the_folder_was_moved_or_copied() {
+    let sandbox = half_way();
+    std::fs::create_dir_all(sandbox.path(".workflow/archives")).unwrap();
+    for (from, to, at) in
+        [(ACTIVE, ARCHIVED, "2026-11-14T10:10:00Z"), (ARCHIVED, ACTIVE, "2026-11-14T10:20:00Z")]
+    {
+        sandbox.at(at);
+        std::fs::rename(sandbox.path(from), sandbox.path(to)).unwrap();
+        let said = sandbox.run(["checkpoint", "-m", to, "--session", "WFS-one"]).ok().stderr;
+        assert!(!said.contains("was not written by leftoff"), "{said}");
+    }
+    let copied = ".workflow/active/WFS-two";
+    std::fs::create_dir_all(sandbox.path(copied)).unwrap();
+    for name in ["workflow-session.json", "workflow-session.json.bak"] {
+        std::fs::copy(sandbox.path(&format!("{ACTIVE}/{name}")), sandbox.path(&format!("{copied}/{name}")))
+            .unwrap();
+    }
+    sandbox.at("2026-11-14T10:30:00Z");
+    let said = sandbox.run(["checkpoint", "-m", "copied", "--session", "WFS-two"]).ok().stderr;
+    assert!(!said.contains("was not written by leftoff"), "{said}");
+    assert!(!sandbox.path(".leftoff/aside").exists(), "nothing is set aside");
+}
+
 /// The tool did not finish archiving: the file says that the session is completed, but its folder is still
 /// among the active ones.
 #[test]

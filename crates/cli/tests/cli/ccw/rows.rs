@@ -242,22 +242,77 @@ fn a_session_that_somebody_renamed_or_deleted_comes_back_only_on_request() {
     }
 }
 
-/// The status alone completes REVIEW. No command asks the user to go back to it.
+/// Somebody renames a folder and leaves its line in the registry as it is: the work goes on in the new folder.
 #[test]
-fn a_session_that_its_tool_completed_after_every_task_is_finished() {
+fn a_folder_that_was_renamed_without_its_line_is_not_made_again_beside_the_new_one() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-old", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    sandbox.run(["note", "begun"]).ok();
+    std::fs::rename(sandbox.path(".workflow/WFS-old"), sandbox.path(".workflow/WFS-new")).unwrap();
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let standing =
+        |line: &Value| (line["session_id"].clone(), line["lifecycle"].clone(), line["current"].clone());
+    let mut standing: Vec<_> = list["sessions"].as_array().unwrap().iter().map(standing).collect();
+    standing.sort_by_key(|line| line.0.to_string());
+    assert_eq!(
+        standing,
+        [(json!("WFS-new"), json!("active"), json!(true)), (json!("WFS-old"), json!("paused"), json!(false))]
+    );
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-new");
+    let refused = sandbox.run(["note", "x", "--session", "WFS-old"]).code(4).stderr;
+    assert!(refused.contains("leftoff switch WFS-new"), "{refused}");
+    sandbox.run(["note", "on"]).ok();
+    assert!(!sandbox.path(".workflow/WFS-old").exists());
+    let active = registered(&sandbox).into_iter().filter(|(_, status)| status == "active");
+    assert_eq!(active.map(|(id, _)| id).collect::<Vec<_>>(), ["WFS-new"]);
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-new");
+}
+
+/// A copy that no line lists does not take the place of the session that is registered as active.
+#[test]
+fn a_copied_folder_takes_nobodys_place() {
     let sandbox = project();
     write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
-    sandbox.write(".workflow/WFS-a/IMPL_PLAN.md", "# Plan\n\nDo it.\n");
-    sandbox.run(["item", "add", "Do it"]).ok();
-    sandbox.run(["item", "done", "impl-1"]).ok();
-    sandbox.run(["advance", "--phase", "implement"]).ok();
-    sandbox.at("2026-11-14T10:30:00Z");
-    let mut file = state(&sandbox, "WFS-a");
-    file["status"] = "completed".into();
-    file["progress"]["completed_phases"] = json!(["PLAN", "IMPLEMENT", "REVIEW"]);
-    sandbox.write(&state_of("WFS-a"), &file.to_string());
-    sandbox.write(REGISTRY, &sandbox.read(REGISTRY).replace("\"active\"", "\"completed\""));
-    let view = sandbox.run(["status", "--session", "WFS-a", "--json"]).ok().json();
-    assert_eq!((&view["status"], &view["closed_over"]), (&"completed".into(), &Value::Null));
-    assert_eq!((&view["phases"][2]["outcome"], &view["next"]["command"]), (&"claimed".into(), &Value::Null));
+    sandbox.run(["note", "begun"]).ok();
+    let copy = sandbox.read(&state_of("WFS-a")).replace("2026-11-14T10", "2026-11-14T11");
+    sandbox.write(&state_of("WFS-b"), &copy);
+    sandbox.at("2026-11-14T12:00:00Z");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let current = list["sessions"].as_array().unwrap().iter().find(|line| line["current"] == true).unwrap();
+    assert_eq!((&current["session_id"], &current["lifecycle"]), (&json!("WFS-a"), &json!("active")));
+    let said = list["warnings"].to_string();
+    assert!(said.contains("only WFS-a is registered, so WFS-b counts as paused"), "{said}");
+    sandbox.run(["switch", "WFS-b"]).ok();
+    sandbox.run(["note", "here"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-b");
+    assert_eq!(
+        registered(&sandbox),
+        [("WFS-a", "paused"), ("WFS-b", "active")].map(|(id, status)| (id.to_owned(), status.to_owned()))
+    );
+}
+
+/// The status alone completes REVIEW, whether the tool lists the phase or not. No command asks the user to go back
+/// to it.
+#[test]
+fn a_session_that_its_tool_completed_after_every_task_is_finished() {
+    for completed in [json!(["PLAN", "IMPLEMENT", "REVIEW"]), json!(["PLAN", "IMPLEMENT"])] {
+        let sandbox = project();
+        write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+        sandbox.write(".workflow/WFS-a/IMPL_PLAN.md", "# Plan\n\nDo it.\n");
+        sandbox.run(["item", "add", "Do it"]).ok();
+        sandbox.run(["item", "done", "impl-1"]).ok();
+        sandbox.run(["advance", "--phase", "implement"]).ok();
+        sandbox.at("2026-11-14T10:30:00Z");
+        let mut file = state(&sandbox, "WFS-a");
+        file["status"] = "completed".into();
+        file["progress"]["completed_phases"] = completed;
+        sandbox.write(&state_of("WFS-a"), &file.to_string());
+        sandbox.write(REGISTRY, &sandbox.read(REGISTRY).replace("\"active\"", "\"completed\""));
+        let view = sandbox.run(["status", "--session", "WFS-a", "--json"]).ok().json();
+        assert_eq!((&view["status"], &view["closed_over"]), (&"completed".into(), &Value::Null));
+        assert_eq!(
+            (&view["phases"][2]["outcome"], &view["next"]["command"]),
+            (&"claimed".into(), &Value::Null)
+        );
+    }
 }

@@ -34,6 +34,45 @@ fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_l
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
+/// The folder that a line names elsewhere is the one that is missed, and the one that is made again.
+#[test]
+fn a_line_that_names_a_missing_folder_elsewhere_is_told_with_that_folder() {
+    let sandbox = project();
+    append(&sandbox, &LOST.replace(".workflow/WFS-lost", "work/flows/WFS-lost"));
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("lists WFS-lost, but work/flows/WFS-lost does not exist"), "{told}");
+    sandbox.run(["repair"]).ok();
+    assert!(!sandbox.path(".workflow/WFS-lost").exists());
+    assert!(sandbox.read("work/flows/WFS-lost/workflow-session.json").contains("Lost on the way"));
+    sandbox.run(["doctor"]).ok();
+}
+
+/// A registry that is missing is told once, not also as a list that lacks the session.
+#[test]
+fn a_missing_registry_of_a_known_session_is_told_once() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
+    let found = sandbox.run(["doctor", "--json"]).code(4).json()["findings"].clone();
+    let about =
+        found.as_array().unwrap().iter().filter(|finding| finding.to_string().contains("session_status"));
+    assert_eq!(about.count(), 1, "{found:#}");
+}
+
+/// That the folder of a session in the log is missing is one fact, with one remedy.
+#[test]
+fn a_missing_folder_of_a_known_session_is_told_once() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "PLAN", "active", "2026-11-14T09:00:00Z");
+    sandbox.run(["note", "begun"]).ok();
+    std::fs::remove_dir_all(sandbox.path(".workflow/WFS-a")).unwrap();
+    let found = sandbox.run(["doctor", "--json"]).code(4).json()["findings"].clone();
+    let kinds: Vec<&Value> = found.as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
+    assert_eq!(kinds, ["view_missing"], "{found:#}");
+    let list = sandbox.run(["list"]).ok();
+    assert_eq!((&*list.stderr, list.stdout.matches("missing").count()), ("", 1), "{}", list.stdout);
+}
+
 /// A registry with many such lines does not fill a project with folders.
 #[test]
 fn many_lines_without_folders_are_told_of_once_and_made_again_one_by_one() {

@@ -85,6 +85,17 @@ fn doctor_says_once_what_is_wrong_with_a_session_that_nobody_took_up() {
     assert!(!said.is_empty() && said.len() == all, "{found:#}");
 }
 
+/// The state and the log both name the file that is missing.
+#[test]
+fn doctor_says_once_which_file_of_a_stage_is_missing() {
+    let sandbox = in_stage_4();
+    std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
+    let found = sandbox.run(["doctor", "--json"]).code(4).json()["findings"].clone();
+    let about =
+        found.as_array().unwrap().iter().filter(|finding| finding.to_string().contains("stage-1-thesis.md"));
+    assert_eq!(about.count(), 1, "{found:#}");
+}
+
 #[test]
 fn e4_a_verification_is_deferred_for_one_of_three_reasons() {
     let sandbox = started();
@@ -98,6 +109,37 @@ fn e4_a_verification_is_deferred_for_one_of_three_reasons() {
     let refused = defer("lazy").code(2);
     assert!(refused.stderr.contains("timeout, service_unavailable, no_results"), "{}", refused.stderr);
     assert!(!state(&sandbox).contains("lazy"));
+}
+
+/// A section's count of deferred claims is at least the number of its open notes about them.
+#[test]
+fn a_deferred_verification_is_counted_in_its_section_until_it_is_resolved() {
+    let sandbox = in_stage_4();
+    let defer = |claim: &str, section: &str| {
+        let section = format!("section={section}");
+        let words = ["note", claim, "--kind", "deferred", "--field", "reason=timeout", "--field", &section];
+        sandbox.run(words).ok();
+    };
+    let counted = || {
+        let items = run(&sandbox, "item list --all --json").json();
+        let own = items["items"].as_array().unwrap().iter().find(|item| item["id"] == "section-1").unwrap();
+        own["counters"]["deferred_claims"].as_i64().unwrap_or(0)
+    };
+    assert_eq!(counted(), 0);
+    defer("Half silt up", "1");
+    defer("Sand moves", "1");
+    defer("There is no such section", "9");
+    assert_eq!(counted(), 2);
+    says(&sandbox, &["deferred_claims: 2"]);
+    run(&sandbox, "note resolve 3");
+    assert_eq!(counted(), 1);
+    run(&sandbox, "undo");
+    assert_eq!(counted(), 2);
+    // A count that somebody set by hand stays.
+    run(&sandbox, "item set section-1 --count deferred_claims=+3");
+    defer("A fourth", "1");
+    run(&sandbox, "note resolve 4");
+    assert_eq!(counted(), 5);
 }
 
 #[test]

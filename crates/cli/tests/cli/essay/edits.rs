@@ -324,3 +324,22 @@ fn a_session_that_was_edited_and_left_alone_since_is_paused() {
     let warned = run(&sandbox, "status").stderr;
     assert!(warned.contains("session essay-pipeline-20261114-100000 has had no activity for"), "{warned}");
 }
+
+/// The tool writes twice by its own protocol, each time with the version before as the backup.
+#[test]
+fn two_writes_of_the_tool_are_adopted_and_told_once() {
+    let sandbox = in_stage_4();
+    let path = file("session-state.yaml");
+    for level in ["light", "minimal"] {
+        let before = state(&sandbox);
+        let line = before.lines().find(|line| line.starts_with("pushback_level:")).unwrap();
+        let after = before.replace(line, &format!("pushback_level: \"{level}\""));
+        sandbox.write(&format!("{path}.tmp"), &after);
+        std::fs::copy(sandbox.path(&path), sandbox.path(&format!("{path}.bak"))).unwrap();
+        std::fs::rename(sandbox.path(&format!("{path}.tmp")), sandbox.path(&path)).unwrap();
+    }
+    let said = run(&sandbox, "set audience=expert").stderr;
+    assert_eq!(said.matches("were adopted").count(), 1, "{said}");
+    says(&sandbox, &["pushback_level: \"minimal\""]);
+    assert!(!sandbox.path(".leftoff/aside").exists(), "the tool's own backup is no stranger's");
+}

@@ -45,17 +45,27 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
     let sandbox = by_hand();
     sandbox.run(["set", "pushback_level=loud"]).code(2);
     sandbox.run(["set", "target_word_count=many"]).code(2);
+    for (value, wanted) in [
+        ("target_word_count=-5", "1 or more"),
+        ("total_sections=0", "1 or more"),
+        ("total_word_count=-1", "0 or more"),
+    ] {
+        let refused = sandbox.run(["set", value]).code(2).stderr;
+        assert!(refused.contains(&format!("must be {wanted}, got: ")), "{refused}");
+    }
     assert_eq!(state(&sandbox), BY_HAND, "nothing was set");
     let text = BY_HAND
         .replace("pushback_level: minimal", "pushback_level: loud")
         .replace("target_word_count: 1_000", "target_word_count: many")
-        .replace("audience: general", "audience: cats");
+        .replace("audience: general", "audience: cats")
+        .replace("output: {", "output: {total_word_count: -5, ");
     sandbox.write(&file("session-state.yaml"), &text);
     let status = run(&sandbox, "status --json").json();
     let said = status["warnings"].to_string();
     for words in [
         "session-state.yaml: pushback_level is 'loud', but must be one of full, light, minimal",
         "session-state.yaml: stages.stage_2.target_word_count is 'many', not a whole number",
+        "session-state.yaml: output.total_word_count is -5, but the minimum is 0",
         "session-state.yaml: stages.stage_2.audience is 'cats', but must be one of general, semi-technical, expert",
     ] {
         assert!(said.contains(words), "{words} in {said}");
@@ -67,7 +77,7 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
         &["pushback_level: loud", "target_word_count: many", "audience: cats", "verified_claims: 2"],
     );
     // Setting a valid word corrects the value.
-    run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert");
+    run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert total_word_count=900");
     says(&sandbox, &["pushback_level: light", "target_word_count: 1000", "audience: expert"]);
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], json!([]));
 }

@@ -382,3 +382,16 @@ fn what_was_written_is_said_to_be_also_where_nothing_can_be_set_aside() {
     assert!(everything(&sandbox.path(".leftoff/aside")).values().any(|bytes| bytes == b"{"));
     sandbox.run(["doctor"]).ok();
 }
+
+/// If the folder is gone, so is every file in it. This is one fact.
+#[test]
+fn a_folder_that_is_gone_is_told_once_with_all_of_its_files() {
+    let sandbox = begun();
+    sandbox.write(&format!("{FOLDER}/discovered-standards.md"), "x\n");
+    sandbox.run(["advance", "--phase", "context"]).ok();
+    std::fs::remove_dir_all(sandbox.path(FOLDER)).unwrap();
+    let found = sandbox.run(["doctor", "--json"]).code(4).json()["findings"].clone();
+    let kinds: Vec<&serde_json::Value> =
+        found.as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
+    assert_eq!(kinds, ["folder_gone"], "{found:#}");
+}

@@ -12,6 +12,7 @@ use crate::walk;
 use layouts::capabilities::{Registry, RegistryFile, Survey};
 use layouts::layout::{self, Layout, Spot, some_of};
 use layouts::problem::Problem;
+use layouts::reader::Located;
 use layouts::tree::{Entry, Tree};
 use model::hint::Hint;
 use model::id::SessionId;
@@ -37,13 +38,36 @@ impl Engine {
     /// the log.
     pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
-        if is_as_known(&called, latest) {
+        if is_as_known(&called, latest) && !latest.is_some_and(|row| self.is_without_folder(row)) {
             return None;
         }
-        self.active_of(called, latest).or_else(|| self.active_without_registry())
+        match self.active_of(called, latest) {
+            Some(id) => Some(self.or_later_in_files(id)),
+            None => self.active_without_registry(),
+        }
     }
 
-    /// Like `active_by_files`, but reads only registries, and not every folder.
+    /// The given session, or one that only its files call active and that has changed later.
+    fn or_later_in_files(&self, id: SessionId) -> SessionId {
+        // The many folders of finished sessions are not read for this.
+        let may_be_active = |located: &Located| {
+            let places = located.layout.files(&located.spot).places;
+            let is_there = places.belongs(&located.spot.folder(), &Lifecycle::Active).is_none();
+            located.layout.facts().exclusive && is_there && located.id != id
+        };
+        if !self.unadopted().iter().any(may_be_active) {
+            return id;
+        }
+        let own = self.contender(&id).ok().map(|contender| contender.claim);
+        holder(self.foreign_active(&BTreeSet::new()).into_iter().chain(own)).map_or(id, |claim| claim.id)
+    }
+
+    /// True if a registry lists a session whose folder was renamed.
+    fn is_without_folder(&self, row: &SessionRow) -> bool {
+        row.layout != NATIVE && self.load(&row.id).is_ok() && self.is_gone(&row.id)
+    }
+
+    /// As `active_by_files`, but reads only registries, and not every folder.
     pub(crate) fn active_by_registry(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
@@ -103,8 +127,13 @@ impl Engine {
 
     /// Returns the findings about registries.
     pub(crate) fn registry_findings(&self) -> Vec<Finding> {
-        let surveys = self.surveys().into_iter();
-        let unlisted = surveys.filter_map(|(file, survey)| unlisted_warning(&file.path(), &survey.unlisted));
+        let unlisted = self.surveys().into_iter().filter_map(|(file, survey)| {
+            let (path, mut unlisted) = (file.path(), survey.unlisted);
+            // Sessions in the log report a missing registry themselves.
+            let is_there = self.project.root.join(&path).exists();
+            unlisted.retain(|spot| is_there || !self.store.base_has(&spot.id));
+            unlisted_warning(&path, &unlisted)
+        });
         self.registry_warnings()
             .into_iter()
             .chain(unlisted)
@@ -122,7 +151,9 @@ impl Engine {
     /// Returns warnings that the files' lists of sessions may be incomplete.
     pub(crate) fn registry_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        for (file, survey) in self.surveys() {
+        for (file, mut survey) in self.surveys() {
+            // A session in the log reports its missing files itself.
+            survey.lost.retain(|spot| !self.store.base_has(&spot.id));
             warnings.extend(lost_warning(&file.path(), &survey.lost));
             for problem in survey.problems {
                 let hint = if problem.path == file.file {
@@ -159,6 +190,13 @@ impl Engine {
             }
         }
         found
+    }
+
+    /// True unless the session is missing from its tool's registry. Every registry is read once.
+    pub(crate) fn is_listed(&self, id: &SessionId) -> bool {
+        let mut known = self.scope.listing.unlisted.borrow_mut();
+        let unlisted = || self.surveys().into_iter().flat_map(|(_, survey)| survey.unlisted);
+        !known.get_or_insert_with(|| unlisted().map(|spot| spot.id).collect()).contains(id)
     }
 
     pub(crate) fn registry_paths(&self) -> Vec<String> {

@@ -4,7 +4,6 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::foreign::observation_cache::Aim;
 use crate::foreign::observe::disk::Home;
-use crate::foreign::observe::lost_folder::has_lost_its_folder;
 use crate::foreign::observe::stamp::Stamp;
 use jiff::Timestamp;
 use layouts::observation::{Log, Moving, Observation, Origin, is_place};
@@ -69,7 +68,7 @@ impl Engine {
             self.journals(located, root, rows, is_busy)
         });
         observation.judge_new(&self.tree_reader(), &disk);
-        observation.is_gone = has_lost_its_folder(&observation, root);
+        observation.is_gone = self.has_lost_its_folder(&observation, root);
         observation
     }
 

@@ -2,6 +2,7 @@
 //! writes to it after the file was renamed. So a backup that may still grow is never replaced.
 
 use crate::disk::exchange;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::foreign::observe::disk::{Home, file_at};
 use crate::foreign::observe::read::LONGEST_WARNING;
@@ -13,13 +14,13 @@ use crate::view::Warning;
 use crate::words::one_line;
 use layouts::observation::Gathered;
 use layouts::reader::Located;
-use layouts::verdict::backup_record::{self, Backup};
+use layouts::verdict::backup_record::{self, Backup, is_version_of};
 use layouts::verdict::{There, hash};
 use model::id::SessionId;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
-use store::{ViewRow, WriteJournal};
+use store::{Filter, ViewRow, WriteJournal};
 
 /// A file that was modified this recently may still be in use.
 const STILL_WRITING: Duration = Duration::from_secs(1);
@@ -140,6 +141,21 @@ impl OnDisk<'_> {
         let rules = self.located.layout.files(&self.located.spot);
         let there = found.map_or(There::Nothing, There::Bytes);
         Gathered::of_row(self.located, &rules, &self.home, row, there)
+    }
+}
+
+impl Engine {
+    /// True if leftoff wrote this content to a session's file, or made it the backup of one: a folder that was
+    /// moved or copied has its backups with it.
+    pub(crate) fn has_written(&self, worktree: &str, first: &SessionId, bytes: &[u8]) -> bool {
+        let wanted = hash(bytes);
+        let is_in = |id: &SessionId| {
+            let rows = self.store.base().views(id).unwrap_or_default();
+            rows.iter().any(|row| is_version_of(row, &wanted))
+        };
+        let filter = Filter { worktree: Some(worktree.to_owned()), ..Filter::default() };
+        let others = || self.store.list(&filter).unwrap_or_default();
+        is_in(first) || others().iter().any(|listed| is_in(&listed.row.id))
     }
 }
 

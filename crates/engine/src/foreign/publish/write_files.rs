@@ -53,6 +53,8 @@ struct Ground {
     located: Located,
     rules: FileRules,
     root: PathBuf,
+    /// The session's folder was removed or renamed.
+    has_lost_its_folder: bool,
 }
 
 impl Ground {
@@ -63,7 +65,8 @@ impl Ground {
 
     /// True if the session's folder was removed. It is recreated only if somebody asks for it.
     fn is_gone(&self, row: &ViewRow) -> bool {
-        row.was_there() && is_gone_with_folder(&self.located, &self.root)
+        let has_lost = self.has_lost_its_folder && !self.located.is_shared(&row.path);
+        row.was_there() && (has_lost || is_gone_with_folder(&self.located, &self.root))
     }
 
     /// True if the session's tool moved the file away. It must not be written again then.
@@ -95,8 +98,8 @@ impl Engine {
         let _lock = self.lock_views(&root)?;
         done.said = settle_open(&root)?;
         let rules = located.layout.files(&located.spot);
-        let ground = Ground { session, located, rules, root };
-        // The folder is moved first, so that the files are written at the new place.
+        let ground = Ground { session, located, rules, root, has_lost_its_folder: self.is_gone(id) };
+        // The folder is moved first, so that the files are written to its new place.
         let rows = self.place_folders(&ground)?;
         let mut placed = Vec::new();
         let all = self.place_files(&ground, rows, &mut placed, &mut done);
@@ -158,7 +161,7 @@ impl Engine {
         if ground.has_left(&row) || (ground.is_gone(&row) && !self.scope.aim.is_repair()) {
             return Ok(Outcome::AsKnown);
         }
-        let Ground { session, located, rules, root } = ground;
+        let Ground { session, located, rules, root, .. } = ground;
         let mut last = self.journal_row(located, &session.worktree, &row)?;
         let target = self.target(root, &located.spot, &row.path)?;
         let file = ground.file(&target, &row.path);
@@ -236,6 +239,7 @@ impl Engine {
         // Unreadable content does not become the backup, so an existing backup stays.
         let takes_its_place = located.is_whole(&row.path, &expected);
         let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
+        let others = others.filter(|bytes| !self.has_written(&session.worktree, &row.session, bytes));
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
         let kept = file.keep_not_understood(row, &previous)?.or(kept);
         let mut row = self.note_put(row, last, &body, &expected)?;

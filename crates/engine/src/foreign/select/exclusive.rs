@@ -34,8 +34,16 @@ impl Engine {
         let active = summaries.iter().filter(|summary| summary.is_active() && summary.says_where_it_stands);
         active
             .filter(|summary| !except.contains(&summary.id) && !self.store.base_has(&summary.id))
-            .map(|summary| Claim { updated_at: summary.line.updated_at, id: summary.id.clone() })
+            .map(|summary| self.claim(summary.line.updated_at, &summary.id))
             .collect()
+    }
+
+    fn claim(&self, updated_at: Timestamp, id: &SessionId) -> Claim {
+        Claim { is_listed: self.is_listed(id), updated_at, id: id.clone() }
+    }
+
+    fn claim_of(&self, line: &ShortView) -> Option<Claim> {
+        Some(self.claim(line.updated_at, &SessionId::parse(&line.session_id).ok()?))
     }
 
     /// Like `foreign_active`, but without sessions that were created and never started: these need not be paused.
@@ -55,12 +63,11 @@ impl Engine {
         if !found.located.layout.facts().exclusive || !is_active(&found.session) {
             return found;
         }
-        let own = Claim { updated_at: found.session.updated_at, id: found.located.id.clone() };
-        // The session itself is excluded, because its files may have a later time now.
-        let others = self.foreign_active(&BTreeSet::from([own.id.clone()]));
-        let Some(other) = displaced_by(&own, others.into_iter().chain(self.active_here())) else {
-            return found;
-        };
+        // The session itself is excluded: its files may have a later time by now.
+        let others = self.foreign_active(&BTreeSet::from([found.located.id.clone()]));
+        let own = self.claim(found.session.updated_at, &found.located.id);
+        let others = others.into_iter().chain(self.active_here());
+        let Some(other) = displaced_by(&own, others) else { return found };
         let event =
             Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };
         let (version, at) = (found.session.version + 1, found.session.updated_at);
@@ -68,7 +75,7 @@ impl Engine {
         found.session = found.session.apply(&recorded);
         found.recorded.push(recorded);
         if !found.told.is_unbegun {
-            found.problems.push(beside(own.id.as_str(), &other.id));
+            found.problems.push(beside(&own, &other));
         }
         found
     }
@@ -82,40 +89,47 @@ impl Engine {
                 && !line.parallel
                 && line.worktree == here
         };
-        let own: Vec<Claim> = lines.iter().filter(|line| contends(line)).filter_map(claim_of).collect();
+        let own = lines.iter().filter(|line| contends(line)).filter_map(|line| self.claim_of(line));
+        let own: Vec<Claim> = own.collect();
         if own.is_empty() {
             return Vec::new();
         }
-        let latest = holder(own.into_iter().chain(self.foreign_active(&BTreeSet::new())));
+        let foreign = self.foreign_active(&BTreeSet::new());
+        let Some(latest) = holder(own.into_iter().chain(foreign)) else { return Vec::new() };
         let others = lines.iter_mut().filter(|line| contends(line));
-        latest
-            .map(|latest| others.filter_map(|line| paused_beside(line, &latest)).collect())
-            .unwrap_or_default()
+        others.filter_map(|line| self.line_paused_beside(line, &latest)).collect()
     }
 
     /// Changes lines of sessions that are known only from files to paused, except the line of the active one.
     pub(crate) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
         let contends = |line: &ShortView| line.lifecycle == "active" && is_exclusive(&line.layout);
-        let known: Vec<Claim> =
-            lines.iter().filter(|(line, _)| contends(line)).filter_map(|(line, _)| claim_of(line)).collect();
-        let Some(latest) = holder(known.into_iter().chain(self.active_here())) else { return };
+        let found = lines.iter().map(|(line, _)| line).filter(|line| contends(line));
+        let found: Vec<Claim> = found.filter_map(|line| self.claim_of(line)).collect();
+        let Some(latest) = holder(found.into_iter().chain(self.active_here())) else { return };
         for (line, warnings) in lines.iter_mut().filter(|(line, _)| contends(line)) {
-            let said = paused_beside(line, &latest);
+            let said = self.line_paused_beside(line, &latest);
             warnings.extend(said.filter(|_| !self.is_unbegun(&line.session_id)));
         }
+    }
+
+    /// Marks a line of a list as paused because another session is active. Returns the warning.
+    fn line_paused_beside(&self, line: &mut ShortView, active: &Claim) -> Option<Warning> {
+        let own = self.claim_of(line).filter(|own| own.id != active.id)?;
+        "paused".clone_into(&mut line.lifecycle);
+        Some(Warning::of_session(&active.id, &beside(&own, active)))
     }
 
     fn active_here(&self) -> Option<Claim> {
         let id = self.store.active(&self.project.worktree()).ok().flatten()?;
         // Meanwhile the session's files may say that the session is not active.
         let (_, session) = self.load(&id).ok()?;
-        is_active(&session).then_some(Claim { updated_at: session.updated_at, id })
+        is_active(&session).then(|| self.claim(session.updated_at, &id))
     }
 
-    fn contender(&self, id: &SessionId) -> Result<Contender> {
+    pub(crate) fn contender(&self, id: &SessionId) -> Result<Contender> {
         let (_, session) = self.load(id)?;
         Ok(Contender {
-            claim: Claim { updated_at: session.updated_at, id: id.clone() },
+            claim: self.claim(session.updated_at, id),
             is_active: is_active(&session),
             counts_as_paused: self.counts_as_paused(id),
         })
@@ -184,7 +198,7 @@ impl Engine {
         if !takes_the_worktree(&before.layout) || !is_of_here || !is_active(before) || !is_it {
             return Ok(());
         }
-        let own = Claim { updated_at: before.updated_at, id: before.id.clone() };
+        let own = self.claim(before.updated_at, &before.id);
         let foreign =
             self.foreign_started(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
         let kept = self.store.active(&self.project.worktree())?;
@@ -297,19 +311,6 @@ fn is_exclusive(layout: &str) -> bool {
     layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
 }
 
-fn claim_of(line: &ShortView) -> Option<Claim> {
-    Some(Claim { updated_at: line.updated_at, id: SessionId::parse(&line.session_id).ok()? })
-}
-
-/// Marks a line of a list as paused because another session is active. Returns the warning.
-fn paused_beside(line: &mut ShortView, active: &Claim) -> Option<Warning> {
-    if line.session_id == active.id.as_str() {
-        return None;
-    }
-    "paused".clone_into(&mut line.lifecycle);
-    Some(Warning::of_session(&active.id, &beside(&line.session_id, &active.id)))
-}
-
 fn is_active(session: &Session) -> bool {
     matches!(session.lifecycle, Lifecycle::Active)
 }
@@ -325,7 +326,9 @@ fn ends_activity(event: &Event) -> bool {
     )
 }
 
-/// Returns the problem of a session that counts as paused because another one is active.
-fn beside(id: &str, other: &SessionId) -> Problem {
-    Problem::of_file("", What::CountsAsPaused { session: id.to_owned(), other: other.to_string() })
+/// The problem of a session that counts as paused because another one is active.
+fn beside(own: &Claim, other: &Claim) -> Problem {
+    let is_unlisted = other.is_listed && !own.is_listed;
+    let (session, other) = (own.id.to_string(), other.id.to_string());
+    Problem::of_file("", What::CountsAsPaused { session, other, is_unlisted })
 }

@@ -152,10 +152,10 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
 
 /// The folder of a line's session: the path in the line if that is valid, or else the name below the home.
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
-    let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
-    // A session without the prefix in its name needs a state file, so its folder cannot be inferred from its
-    // name.
-    let is_plain = |spot: &Spot| spot.known_by.is_none();
+    let said = directory(fields).map(|path| path.trim_start_matches("./")).and_then(|path| spot(path, true));
+    let said = said.filter(|spot| name_of(spot) == name);
+    // No location is inferred for names without the prefix of sessions.
+    let is_plain = |spot: &Spot| spot.known_by.is_none() || place::is_elsewhere(spot);
     said.filter(is_plain).or_else(|| spot(&format!("{HOME}/{name}"), true).filter(is_plain))
 }
 

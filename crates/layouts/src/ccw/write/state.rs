@@ -133,7 +133,10 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
     // The user has agreed to continue although the list of completed phases contradicts the phase.
     let is_contradicted =
         is_resumed && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
-    if !is_there || done.0 != done.1 || is_contradicted {
+    // With its status alone the file can already show as completed what it does not list yet.
+    let is_completed_here =
+        since.iter().any(|recorded| matches!(recorded.event, Event::PhaseCompleted { .. }));
+    if !is_there || done.0 != done.1 || is_contradicted || is_completed_here {
         changes.set(&["progress", "completed_phases"], &json!(completed(session)));
     }
 }

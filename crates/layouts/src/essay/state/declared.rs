@@ -4,7 +4,7 @@
 use super::Fields;
 use super::reader::Reader;
 use crate::essay::history;
-use crate::problem::{Taken, Type, What};
+use crate::problem::{Range, Taken, Type, What};
 use model::typed_value::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
@@ -27,7 +27,8 @@ impl Reader<'_> {
                 continue;
             };
             let value = as_older_yaml(declared.value_type, value);
-            if let Some(odd) = odd(declared, &value).filter(|_| !ELSEWHERE.contains(&key.as_str())) {
+            let odd = odd(declared, &value).or_else(|| too_small(key, &value));
+            if let Some(odd) = odd.filter(|_| !ELSEWHERE.contains(&key.as_str())) {
                 self.odd(&format!("{place}{key}"), odd);
             }
             fields.insert(key.clone(), value);
@@ -65,6 +66,20 @@ fn as_older_yaml(wanted: ValueType, value: &Value) -> Value {
         | ValueType::Object => None,
     };
     meant.unwrap_or_else(|| value.clone())
+}
+
+fn too_small(key: &str, value: &Value) -> Option<What> {
+    let (found, least) = (value.as_i64()?, least(key)?);
+    (found < least).then_some(What::OutOfRange { found, range: Range::AtLeast(least) })
+}
+
+/// The least value that a number may have.
+pub(in crate::essay) fn least(key: &str) -> Option<i64> {
+    match key {
+        "target_word_count" | "total_sections" => Some(1),
+        "sources_verified" | "total_word_count" => Some(0),
+        _ => None,
+    }
 }
 
 fn odd(declared: &FieldDefinition, value: &Value) -> Option<What> {

@@ -5,8 +5,10 @@ use jiff::Timestamp;
 use model::id::SessionId;
 
 /// A session that is called active, and its last change. If two claims have the same time, their ids decide.
+/// A session that is missing from its tool's registry never takes the place of another one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Claim {
+    pub(crate) is_listed: bool,
     pub(crate) updated_at: Timestamp,
     pub(crate) id: SessionId,
 }
@@ -66,11 +68,11 @@ pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contende
 mod tests {
     use super::*;
 
-    /// Parses a claim in a test: `a3` is session a, changed at second 3.
+    /// Parses a claim in a test: `a3` is session a, changed at second 3, and no registry lists `a3?`.
     fn claim(text: &str) -> Claim {
         let (id, second) = text.split_at(1);
-        let updated_at = Timestamp::from_second(second.parse().unwrap()).unwrap();
-        Claim { updated_at, id: SessionId::parse(id).unwrap() }
+        let updated_at = Timestamp::from_second(second.trim_end_matches('?').parse().unwrap()).unwrap();
+        Claim { is_listed: !text.ends_with('?'), updated_at, id: SessionId::parse(id).unwrap() }
     }
 
     /// Parses a session in a test: `a3` is active, `a3-` is not, and `a3p` counts as paused.
@@ -82,8 +84,16 @@ mod tests {
 
     #[test]
     fn the_one_that_changed_last_is_active() {
-        let cases =
-            [("", "-"), ("a1", "a"), ("a1 b2", "b"), ("b2 a1", "b"), ("a2 b2", "b"), ("c1 b3 a2", "b")];
+        let cases = [
+            ("", "-"),
+            ("a1", "a"),
+            ("a1 b2", "b"),
+            ("b2 a1", "b"),
+            ("a2 b2", "b"),
+            ("c1 b3 a2", "b"),
+            ("a1 b2?", "a"),
+            ("a1? b2?", "b"),
+        ];
         for (claims, active) in cases {
             let found = holder(claims.split_whitespace().map(claim));
             assert_eq!(found.map_or("-".to_owned(), |found| found.id.to_string()), active, "{claims}");
