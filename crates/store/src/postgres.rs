@@ -55,6 +55,8 @@ pub struct PostgresStore {
     writable: bool,
     /// True if the server acknowledges a change before it is on disk. A transaction can then request a sync.
     must_sync: bool,
+    /// True if a statement without a transaction of its own would not run as this program requires.
+    must_begin: bool,
     time: Timestamp,
     turn: Option<Turn>,
     /// The number of coming turns that take the lock at their start, because another process wrote recently.

@@ -179,15 +179,29 @@ fn the_session_that_changed_last_is_listed_first_whoever_changed_it() {
 /// Writers with open connections decide on the answers that they read last. No event may be lost or written twice.
 #[test]
 fn writers_that_overtake_each_other_lose_nothing() {
+    let Some(url) = testkit::postgres::schema("writers that overtake each other") else { return };
+    writers_lose_nothing(&url);
+}
+
+/// An administrator may have chosen another default for the transactions of all programs.
+#[test]
+fn the_servers_default_isolation_of_transactions_does_not_matter() {
+    let settings = "default_transaction_isolation='repeatable read'";
+    let Some(server) = testkit::postgres::Server::start_with(settings) else {
+        return testkit::left_out("another isolation of transactions: PostgreSQL could not be found");
+    };
+    writers_lose_nothing(&server.url());
+}
+
+fn writers_lose_nothing(url: &str) {
     const WRITERS: usize = 4;
     const EACH: u64 = 25;
-    let Some(url) = testkit::postgres::schema("writers that overtake each other") else { return };
     let folder = tempfile::tempdir().unwrap();
-    on_server(&url, folder.path()).append(&batch([begin(line("first"))])).unwrap();
+    on_server(url, folder.path()).append(&batch([begin(line("first"))])).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..WRITERS {
             scope.spawn(|| {
-                let mut store = on_server(&url, folder.path());
+                let mut store = on_server(url, folder.path());
                 let mut kept = 0;
                 while kept < EACH {
                     store.take_turn(PATIENCE).unwrap();
@@ -201,7 +215,7 @@ fn writers_that_overtake_each_other_lose_nothing() {
             });
         }
     });
-    let store = on_server(&url, folder.path());
+    let store = on_server(url, folder.path());
     let versions: Vec<u64> =
         store.events(&id("first"), 0, None).unwrap().iter().map(|row| row.version).collect();
     assert_eq!(versions, (1..=1 + WRITERS as u64 * EACH).collect::<Vec<_>>());

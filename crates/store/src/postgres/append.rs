@@ -62,7 +62,7 @@ impl PostgresStore {
         let lock = turn.lock;
         let changes = plan.changes(scope, batch);
         // A change that is one statement is a transaction by itself.
-        let is_alone = lock != Lock::Held && changes.len() == 1 && !self.must_sync;
+        let is_alone = lock != Lock::Held && changes.len() == 1 && !self.must_begin;
         let statements =
             if is_alone { changes } else { in_transaction(scope, lock, self.must_sync, changes) };
         let sent = self.wire.wait(pipelined(statements));

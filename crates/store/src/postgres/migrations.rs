@@ -2,6 +2,7 @@
 //! upgraded at the same time.
 
 use super::columns::values;
+use super::turn::BEGIN;
 use super::wire::{Step, Wire, named};
 use crate::{Error, Result};
 use tokio_postgres::error::SqlState;
@@ -38,7 +39,7 @@ pub(super) fn migrate(wire: &Wire) -> Result<()> {
     let schema = wire.address.schema.clone();
     let done = wire.wait(async {
         refuse_old_server(&ask.plainly("SHOW server_version_num").await?)?;
-        ask.plainly(&format!("BEGIN;SELECT pg_advisory_xact_lock({LOCK})")).await?;
+        ask.plainly(&format!("{BEGIN}SELECT pg_advisory_xact_lock({LOCK})")).await?;
         let sql = "SELECT to_regnamespace($1) IS NOT NULL,to_regclass($1||'.about') IS NOT NULL";
         let rows = ask.rows(sql, values![schema]).await?;
         let is = |column| rows.first().map_or(Ok(false), |row| row.try_get::<_, bool>(column));

@@ -4,6 +4,7 @@ use super::address::Address;
 use super::columns::{moment, values};
 use super::local_journal::Local;
 use super::migrations::{READS, migrate, newest};
+use super::turn::BEGIN;
 use super::wire::{Limit, PATIENT, Wire};
 use super::{PostgresStore, Scope};
 use crate::{Access, Error, Result};
@@ -61,6 +62,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
         local: Local::new(opening.local, opening.project),
         writable: opening.access != Access::Read,
         must_sync: found.must_sync,
+        must_begin: found.must_begin,
         time: found.time,
         turn: None,
         locked_turns: 0,
@@ -74,6 +76,7 @@ struct Found {
     readable_by: u32,
     project: Option<i32>,
     must_sync: bool,
+    must_begin: bool,
     time: Timestamp,
     /// This machine's name as stored on the server.
     host: Option<String>,
@@ -92,7 +95,9 @@ impl Found {
 
 fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
     let sql = "SELECT a.version,a.readable_by,p.project,current_setting('synchronous_commit')='off',\
-               (extract(epoch FROM clock_timestamp())*1000000)::bigint*1000,m.host \
+               (extract(epoch FROM clock_timestamp())*1000000)::bigint*1000,m.host,\
+               current_setting('synchronous_commit')='off' OR \
+               current_setting('default_transaction_isolation')<>'read committed' \
                FROM leftoff.about a LEFT JOIN leftoff.projects p ON p.id=$1 \
                LEFT JOIN leftoff.machines m ON m.project=p.project AND m.machine=$2";
     let ask = wire.ask();
@@ -105,6 +110,7 @@ fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
             readable_by: u32::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default(),
             project: row.try_get(2)?,
             must_sync: row.try_get(3)?,
+            must_begin: row.try_get(6)?,
             time: moment(&row, 4)?,
             host: row.try_get(5)?,
         }))
@@ -114,6 +120,7 @@ fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
         readable_by: 0,
         project: None,
         must_sync: false,
+        must_begin: false,
         time: Timestamp::UNIX_EPOCH,
         host: None,
     };
@@ -133,7 +140,7 @@ fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
 fn make_project(wire: &Wire, project: &str) -> Result<()> {
     let ask = wire.ask();
     wire.run("adding the project", async {
-        ask.plainly("BEGIN").await?;
+        ask.plainly(BEGIN).await?;
         let sql = "INSERT INTO leftoff.projects(id)VALUES($1)ON CONFLICT(id)DO NOTHING";
         ask.change(sql, values![project]).await?;
         let sql = "INSERT INTO leftoff.signs(project)SELECT project FROM leftoff.projects WHERE id=$1 ON CONFLICT DO NOTHING";

@@ -11,6 +11,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Starts a transaction in which each statement sees what was committed before it, whatever the server's default is.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;";
+
 /// This process's turn to write. If it holds the lock, a transaction is open.
 #[derive(Debug)]
 pub(super) struct Turn {
@@ -44,7 +47,7 @@ pub(super) fn begin(project: i32, patience: Duration, must_sync: bool) -> String
 
 pub(super) fn begin_unlocked(patience: Duration, must_sync: bool) -> String {
     let sync = if must_sync { "SET LOCAL synchronous_commit=on;" } else { "" };
-    format!("BEGIN;{}{sync}", limits(patience))
+    format!("{BEGIN}{}{sync}", limits(patience))
 }
 
 /// A wait for the lock as the server takes it, which reads 0 as no limit.
@@ -217,7 +220,7 @@ impl PostgresStore {
         let (open, keep, undo) = match self.turn {
             Some(_) => ("SAVEPOINT beside".to_owned(), "RELEASE beside", "ROLLBACK TO beside"),
             None => {
-                (format!("BEGIN;{}SET LOCAL synchronous_commit=off", limits(patience)), "COMMIT", "ROLLBACK")
+                (format!("{BEGIN}{}SET LOCAL synchronous_commit=off", limits(patience)), "COMMIT", "ROLLBACK")
             }
         };
         let scope = self.scope();
