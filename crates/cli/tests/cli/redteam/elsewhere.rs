@@ -15,7 +15,7 @@ const BUNDLE: &str = "invented.leftoff";
 const OF_BUNDLE: &[&str] = &["--bundle", BUNDLE, "--branch", "main"];
 
 pub(super) fn cheats() -> Vec<Cheat> {
-    [in_bundles(), in_shared_histories()].into_iter().flatten().collect()
+    [in_bundles(), in_shared_histories(), with_other_chains()].into_iter().flatten().collect()
 }
 
 fn in_bundles() -> Vec<Cheat> {
@@ -183,6 +183,11 @@ fn in_shared_histories() -> Vec<Cheat> {
                 (anna, Vec::new())
             },
         ),
+    ]
+}
+
+fn with_other_chains() -> Vec<Cheat> {
+    vec![
         row("computes a new chain", Met::Visible("is not the one that this machine noted"), || {
             let sandbox = proven();
             chain_again(&sandbox, "UPDATE events SET at=at+1");
