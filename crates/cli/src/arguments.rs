@@ -68,7 +68,16 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         Some(_) => Err("the name before '=' is missing; write NAME=VALUE".to_owned()),
-        None => Err("there is no '='; write NAME=VALUE".to_owned()),
+        None => Err(match serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text) {
+            Ok(values) if !values.is_empty() => {
+                let each = values.iter().map(|(name, value)| match value {
+                    serde_json::Value::String(text) => format!("'{name}={text}'"),
+                    other => format!("'{name}={other}'"),
+                });
+                format!("give each value with an option of its own: {}", each.collect::<Vec<_>>().join(" "))
+            }
+            Ok(_) | Err(_) => "there is no '='; write NAME=VALUE".to_owned(),
+        }),
     }
 }
 

@@ -4,7 +4,8 @@
 use crate::globals::Globals;
 use crate::ui::Out;
 use engine::Class;
-use model::hint::Hint;
+use engine::view::CheckView;
+use model::hint::{CommandLine, Hint};
 use model::words;
 use serde_json::json;
 use std::ffi::OsString;
@@ -19,6 +20,14 @@ pub struct Failure {
     message: String,
     hint: Option<Hint>,
     code: u8,
+    gate: Option<Missing>,
+}
+
+/// Why a gate did not pass, for programs.
+#[derive(Debug)]
+struct Missing {
+    checks: Vec<CheckView>,
+    next: Option<CommandLine>,
 }
 
 impl Failure {
@@ -28,25 +37,45 @@ impl Failure {
             message: message.into(),
             hint: Some(hint.into()),
             code: WRONG_USAGE,
+            gate: None,
         }
     }
 
     pub fn failed(message: String, hint: impl Into<Hint>) -> Self {
-        Self { kind: "io".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Failed) }
+        Self {
+            kind: "io".to_owned(),
+            message,
+            hint: Some(hint.into()),
+            code: code_of(Class::Failed),
+            gate: None,
+        }
     }
 
-    pub fn gate(message: String, hint: Option<Hint>) -> Self {
-        Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
+    /// A gate did not pass: exit code 5. `checks` are those that failed, `next` is the command of the next step.
+    pub fn gate(
+        message: String,
+        hint: Option<Hint>,
+        checks: Vec<CheckView>,
+        next: Option<CommandLine>,
+    ) -> Self {
+        let gate = (!checks.is_empty()).then_some(Missing { checks, next });
+        Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS, gate }
     }
 
     /// A failure because a check found something. Exit code 4.
     pub fn findings(message: String, hint: Option<Hint>) -> Self {
-        Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
+        Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused), gate: None }
     }
 
     /// A failure because a rule refused the command. Exit code 4.
     pub fn refused(message: String, hint: impl Into<Hint>) -> Self {
-        Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
+        Self {
+            kind: "refused".to_owned(),
+            message,
+            hint: Some(hint.into()),
+            code: code_of(Class::Refused),
+            gate: None,
+        }
     }
 
     /// A failure because the answer could not be written. Exit code 1; reported on one line.
@@ -56,6 +85,7 @@ impl Failure {
             message: format!("cannot write to stdout: {error}"),
             hint: None,
             code: code_of(Class::Failed),
+            gate: None,
         }
     }
 
@@ -65,6 +95,7 @@ impl Failure {
             message: format!("cannot write the answer as JSON: {error}"),
             hint: None,
             code: code_of(Class::Failed),
+            gate: None,
         }
     }
 
@@ -93,6 +124,7 @@ impl From<engine::Error> for Failure {
             message: error.to_string(),
             hint: error.hint(),
             code: code_of(error.class()),
+            gate: None,
         }
     }
 }
@@ -102,7 +134,7 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
     let hint = failure.hint.clone().map(|hint| about_the_named(hint, globals).to_string());
     if globals.json {
-        out.error_document(&as_json(&failure.kind, &failure.message, hint.as_deref()));
+        out.error_document(&as_json(failure, hint.as_deref()));
     } else {
         out.error(&failure.message, hint.as_deref());
     }
@@ -139,8 +171,13 @@ pub fn usage(error: &clap::Error, parser: &mut clap::Command, arguments: &[OsStr
     report(&Failure::wrong_usage(message, hint), &Globals { json, ..Globals::default() })
 }
 
-fn as_json(kind: &str, message: &str, hint: Option<&str>) -> String {
-    json!({ "error": { "kind": kind, "message": message, "hint": hint } }).to_string()
+fn as_json(failure: &Failure, hint: Option<&str>) -> String {
+    let mut error = json!({ "kind": failure.kind, "message": failure.message, "hint": hint });
+    if let Some(gate) = &failure.gate {
+        error["missing"] = json!(gate.checks);
+        error["next"] = json!({ "command": gate.next });
+    }
+    json!({ "error": error }).to_string()
 }
 
 fn code_of(class: Class) -> u8 {

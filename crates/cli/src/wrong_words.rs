@@ -121,7 +121,7 @@ pub const ALL: &str = "{all}";
 pub type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
 /// Wrong options, each with the right command.
-pub const OPTIONS: [Instead; 41] = [
+pub const OPTIONS: [Instead; 43] = [
     ("note", &["--message", "-m", "--text"], "", &["note", "<text>"]),
     ("note", &["--type", "-k", "-t"], "", &["note", "<text>", "--kind", "decision"]),
     ("note", &["--decision", "--decided"], "", &["note", "<text>", "--kind", "decision"]),
@@ -131,6 +131,12 @@ pub const OPTIONS: [Instead; 41] = [
     ("list", &["--paused", "--done", "--completed", "--closed"], "", &["list", "--all"]),
     ("item list", &["--open", "--ready", "--done"], "", &["item", "list", "--all"]),
     ("item add", &["--parts", "--subtask", "--sub"], "", &["item", "add", "<title>", "--parent", "<item>"]),
+    (
+        "note",
+        &["--answer"],
+        "record the answer, then resolve the question: ",
+        &["note", "<text>", "--kind", "decision"],
+    ),
     ("brief", &["--markdown", "--md"], "", &["brief", "--format", "markdown"]),
     ("brief", &["--short", "--max-tokens", "--tokens"], "", &["brief", "--budget", "600"]),
     ("undo", &["--all", "--hard"], "choose a version to return to: ", &["undo", "--to", "<version>"]),
@@ -156,6 +162,7 @@ pub const OPTIONS: [Instead; 41] = [
     ),
     ("item done", &["--message", "-m", "--note"], "add a remark as a note: ", &["note", "<text>"]),
     ("advance", &["--message", "-m", "--note"], "add a remark as a note: ", &["note", "<text>"]),
+    ("advance", &["--dry-run", "-n", "--check"], "try the gate without completing the phase: ", &["gate"]),
     ("advance", &["--all"], "complete one phase at a time: ", &["advance"]),
     ("advance", &["-e", "--proof"], "", &["advance", "--evidence", "<name=value>"]),
     (
@@ -191,12 +198,13 @@ pub const OPTIONS: [Instead; 41] = [
 ];
 
 /// Commands that take no further word, each with the right command.
-pub const VALUES: [Instead; 16] = [
+pub const VALUES: [Instead; 17] = [
     ("skip", &[], "only the current phase can be skipped: ", &["skip", "--reason", "<reason>"]),
     ("fail", &[], "", &["fail", "--error", TYPED]),
     ("init", &[], "", &["init", "--agent", TYPED]),
     ("undo", &[], "return to a version: ", &["undo", "--to", TYPED]),
     ("item block", &[], "", &["item", "block", "<item>", "--reason", TYPED]),
+    ("item drop", &[], "", &["item", "drop", "<item>", "--reason", TYPED]),
     ("item split", &[], "", &["item", "split", "<item>", "--into", TYPED]),
     ("item add", &[], "quote the whole title: ", &["item", "add", ALL]),
     ("item done", &[], "give one item at a time, by its id; see the items: ", &["item", "list"]),
@@ -211,10 +219,11 @@ pub const VALUES: [Instead; 16] = [
 ];
 
 /// Wrong words where a subcommand is expected.
-pub const SUBCOMMANDS: [Instead; 10] = [
+pub const SUBCOMMANDS: [Instead; 11] = [
     ("item", &["update", "edit", "mark", "status"], "mark an item as done: ", &["item", "done", "<item>"]),
     ("item", &["show", "get", "view", "info"], "", &["item", "list", "--all"]),
     ("item", &["next", "take", "pick"], "", &["item", "claim"]),
+    ("item", &["remove", "rm", "delete"], "", &["item", "drop", "<item>", "--reason", "<reason>"]),
     ("item", &["reopen", "undone"], "undo your last command: ", &["undo"]),
     ("bundle", &["export", "save", "make"], "", &["bundle", "create", "<file>"]),
     ("bundle", &["import", "load", "open"], "", &["bundle", "take", "<file>"]),

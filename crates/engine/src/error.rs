@@ -55,6 +55,8 @@ pub enum Error {
     NoStore { folder: PathBuf },
     #[error("no active session in {worktree}")]
     NoSession { worktree: String },
+    #[error("no active session here; {session} is finished")]
+    OnlyFinished { session: String },
     #[error("no session has worked on branch {branch}")]
     NoSessionOfBranch { branch: String },
     #[error("no paused session in {worktree}{}", listed(there_are))]
@@ -256,6 +258,7 @@ impl Error {
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
+            | Self::OnlyFinished { .. }
             | Self::NoSessionOfBranch { .. }
             | Self::NothingPaused { .. }
             | Self::NothingActive { .. }
@@ -293,7 +296,7 @@ impl Error {
             Self::RefusedInOwnWords { refusal, .. } => refusal.kind(),
             Self::NoProject { .. } => "no_project",
             Self::NoStore { .. } => "no_store",
-            Self::NoSession { .. } => "no_session",
+            Self::NoSession { .. } | Self::OnlyFinished { .. } => "no_session",
             Self::NoSessionOfBranch { .. } => "no_session_of_branch",
             Self::NothingPaused { .. } => "nothing_paused",
             Self::NothingActive { .. } => "nothing_active",

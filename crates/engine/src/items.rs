@@ -257,6 +257,19 @@ impl Engine {
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
+    /// Names of the first dropped items of a phase of the current run.
+    pub(crate) fn dropped_items(&self, session: &Session, phase: &Name, limit: usize) -> Result<Vec<String>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let filter = ItemFilter {
+            run: Some(RunRef::from(run).to_string()),
+            phase: Some(phase.to_string()),
+            status: Some("dropped".to_owned()),
+            limit: Some(limit),
+            ..ItemFilter::default()
+        };
+        Ok(self.store.items(&session.id, &filter)?.into_iter().map(|row| row.id.to_string()).collect())
+    }
+
     /// Returns items of the current run, in order.
     pub fn items(&self, request: &ItemListRequest) -> Result<ItemListing> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;

@@ -103,7 +103,7 @@ pub use requirements::{
     SettingsWritten, TrackedBranch,
 };
 pub use server_store::accept_store;
-pub use setup::{Setup, StorePlace, set_up, take_down};
+pub use setup::{Setup, StorePlace, left_standing, set_up, take_down};
 pub use sharing::{Fork, HeldBack, Replica, Resolved, SyncRequest, SyncStatus, Synced, sync_in_background};
 pub use store::{ActivityKind, ActivityRow, KEY_LIFETIME};
 pub use watch::{Watch, next_look};

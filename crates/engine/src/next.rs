@@ -2,6 +2,7 @@
 
 mod ending;
 
+use crate::NATIVE;
 use crate::execute::placeholder;
 use crate::items::{ItemView, ItemsSeen};
 use crate::view::{Material, produced};
@@ -137,11 +138,13 @@ impl Next {
         let blockers = open_blockers(session);
         let (notes, them) = match blockers.as_slice() {
             [] => return self,
-            [one] => (format!("Note {one} blocks"), "it"),
+            [_] => (format!("Note {} blocks", blockers[0]), "it"),
             several => (format!("Notes {} block", several.join(", ")), "them"),
         };
-        let first = format!("{notes}: settle {them} first, or do what does not depend on {them}. ");
-        let mut summary = Hint::new(first);
+        let resolve = CommandLine::new(words!["note", "resolve", blockers[0]]);
+        let mut summary = Hint::new(format!("{notes}: settle {them} first ("))
+            .command(resolve)
+            .then(format!("), or do what does not depend on {them}. "));
         for piece in self.summary.pieces() {
             summary = match piece {
                 Piece::Text(text) => summary.then(text.clone()),
@@ -176,7 +179,8 @@ fn advance(material: &Material<'_>) -> Next {
         checks.filter(|check| check.failed()).any(is_meant)
     };
     // A gate that checks items cannot pass while items are open. So a ready item comes first.
-    let looks_at_items = failed.is_none() || fails_on(&|check| is_about_items(check, defined));
+    let has_items = defined.is_none_or(|defined| defined.items.is_some() || defined.asks_for_items());
+    let looks_at_items = failed.is_none() && has_items || fails_on(&|check| is_about_items(check, defined));
     let is_of_another_kind =
         |check: &CheckResult| !is_about_items(check, defined) && check.kind != "approval";
     let has_another_way = material.items.next.is_none() && fails_on(&is_of_another_kind);
@@ -186,6 +190,9 @@ fn advance(material: &Material<'_>) -> Next {
     }
     if material.items.counts.open() > 0 && !has_another_way && (looks_at_items || run.is_at_its_end()) {
         return item(material, &material.items, None);
+    }
+    if failed.is_none() && session_adds_items(material, phase, defined) {
+        return Next { says_purpose: true, ..add_items(material, phase, defined) };
     }
     let Some(attempt) = failed else {
         return Next { says_purpose: true, ..Next::new(begin(material, defined), Some(command)) };
@@ -200,6 +207,20 @@ fn advance(material: &Material<'_>) -> Next {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
     }
     Next::new(fix(run, &missing), Some(command)).by_a_person(material, &missing)
+}
+
+/// True if the gate needs items, the phase has none, and nobody but the session's users adds them.
+fn session_adds_items(material: &Material<'_>, phase: &Phase, defined: Option<&PhaseDefinition>) -> bool {
+    material.session.layout == NATIVE
+        && phase.items.is_empty()
+        && defined.is_some_and(|defined| defined.items.is_some() && defined.needs_some_item())
+}
+
+/// The next step of a phase whose gate needs items that it does not have yet.
+fn add_items(material: &Material<'_>, phase: &Phase, defined: Option<&PhaseDefinition>) -> Next {
+    let kind = defined.and_then(|defined| defined.items.as_deref()).unwrap_or("item");
+    let summary = format!("{} First add a {kind} for each piece of the work:", begin(material, defined));
+    Next::new(summary, Some(about(material, words!["item", "add", "<title>", "--phase", phase.id()])))
 }
 
 /// Returns the next step if the log contradicts a file that calls a phase done: the phase's gate comes first.
@@ -415,6 +436,13 @@ fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
         let _ = write!(summary, " Produces {}.", files.join(", "));
     }
     summary.push_str(&revised(material.session, phase));
+    match phase.items.open() {
+        0 => {}
+        1 => summary.push_str(" 1 item is open."),
+        open => {
+            let _ = write!(summary, " {open} items are open.");
+        }
+    }
     summary
 }
 

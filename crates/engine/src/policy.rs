@@ -47,6 +47,8 @@ pub enum Restricted {
     Override,
     /// Skipping a phase with a gate.
     Skip,
+    /// Dropping an item whose phase cannot be completed before its items are done.
+    Drop,
     /// Closing a session with unfinished phases.
     Close,
     Purge,
@@ -63,10 +65,11 @@ pub enum Restricted {
 }
 
 impl Restricted {
-    const RELAXABLE: [Self; 8] = [
+    const RELAXABLE: [Self; 9] = [
         Self::Override,
         Self::Approve,
         Self::Skip,
+        Self::Drop,
         Self::Close,
         Self::Purge,
         Self::Abandon,
@@ -80,6 +83,7 @@ impl Restricted {
             Self::Approve => "approve a check",
             Self::Override => "pass a gate by --override",
             Self::Skip => "skip a phase that has a gate",
+            Self::Drop => "drop an item that a gate waits for",
             Self::Close => "close an unfinished session",
             Self::Purge => "purge text",
             Self::Abandon => "abandon a session that somebody is working in",
@@ -96,6 +100,7 @@ impl Restricted {
             Self::Approve => "approving a check",
             Self::Override => "passing a gate by --override",
             Self::Skip => "skipping a phase that has a gate",
+            Self::Drop => "dropping an item that a gate waits for",
             Self::Close => "closing a session with unfinished phases",
             Self::Purge => "purging text from the history",
             Self::Abandon => "abandoning a session that somebody is working in",
@@ -112,6 +117,7 @@ impl Restricted {
             Self::Approve => "approve",
             Self::Override => "override",
             Self::Skip => "skip",
+            Self::Drop => "drop",
             Self::Close => "close",
             Self::Purge => "purge",
             Self::Abandon => "abandon",
@@ -131,6 +137,7 @@ pub struct Policy {
     #[serde(rename = "override")]
     pub override_: Who,
     pub skip: Who,
+    pub drop: Who,
     pub close: Who,
     pub purge: Who,
     pub abandon: Who,
@@ -144,6 +151,7 @@ impl Policy {
             Restricted::Approve => self.approve,
             Restricted::Override => self.override_,
             Restricted::Skip => self.skip,
+            Restricted::Drop => self.drop,
             Restricted::Close => self.close,
             Restricted::Purge => self.purge,
             Restricted::Abandon => self.abandon,
@@ -207,6 +215,11 @@ impl Workflows<'_> {
         PolicyReport { lines: self.engine.policy_lines(), signers, signers_hash }
     }
 
+    /// Refuses if the caller may not trust anything here.
+    pub fn may_trust(&self) -> Result<()> {
+        self.engine.require_person(Restricted::Trust)
+    }
+
     /// Records that a person trusts something.
     pub fn trust(&self, what: TrustRequest<'_>) -> Result<()> {
         let engine = self.engine;
@@ -231,6 +244,11 @@ impl Engine {
     /// Refuses an action that needs a person if no person runs the command. The accepted policy can allow the action to
     /// anyone.
     pub(crate) fn require_person(&self, rule: Restricted) -> Result<()> {
+        self.require_person_for(rule, rule.doing().to_owned())
+    }
+
+    /// Requires a person as this rule does, for doing something else that concerns such an action.
+    fn require_person_for(&self, rule: Restricted, doing: String) -> Result<()> {
         if self.who_may(rule) == Who::Anyone || self.is_person()? {
             return Ok(());
         }
@@ -240,7 +258,7 @@ impl Engine {
             _ => PolicyHelps::IfRelaxed,
         };
         let agent = self.known_agent()?.map(|agent| agent.agent);
-        Err(Error::NeedsAPerson { doing: rule.doing().to_owned(), policy, agent })
+        Err(Error::NeedsAPerson { doing, policy, agent })
     }
 
     /// Returns who may take an action, according to the stronger of two rules: the project's rule and the accepted one.
@@ -334,7 +352,7 @@ mod tests {
     fn trusting_is_never_relaxed() {
         let all: Policy = serde_json::from_value(serde_json::json!({
             "approve": "anyone", "override": "anyone", "skip": "anyone", "close": "anyone", "purge": "anyone",
-            "abandon": "anyone", "take": "anyone", "update": "anyone"
+            "abandon": "anyone", "take": "anyone", "update": "anyone", "drop": "anyone"
         }))
         .expect("a policy");
         assert!(Restricted::RELAXABLE.iter().all(|rule| all.who(*rule) == Who::Anyone));

@@ -136,6 +136,27 @@ pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
     Ok(gone)
 }
 
+/// The folders of a project that `take_down` leaves, because sessions are stored there.
+pub fn left_standing(options: &Options) -> Result<Vec<PathBuf>> {
+    let from = match &options.project {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
+    };
+    let project = match Project::find(&from) {
+        Ok(project) => project,
+        Err(Error::NoProject { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    if project.is_outside {
+        return Ok(Vec::new());
+    }
+    let store = project.database()?.parent().map(Path::to_owned);
+    let mut folders: Vec<PathBuf> = std::iter::once(project.folder()).chain(store).collect();
+    folders.retain(|folder| folder.exists());
+    folders.dedup();
+    Ok(folders)
+}
+
 fn planned_store(project: &Project, place: StorePlace) -> Result<PathBuf> {
     let now = project.database()?;
     match place {

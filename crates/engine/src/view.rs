@@ -214,6 +214,8 @@ pub struct PhaseView {
     /// The last few attempts. `leftoff show` has all of them.
     pub attempts: Vec<Attempt>,
     pub attempt_count: u32,
+    #[serde(default, skip_serializing_if = "ItemCounts::is_empty")]
+    pub items: ItemCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,7 +30,7 @@ impl Arguments {
             let short = one_line(name, 60);
             let hint = match nearest(&short, known.iter().copied()) {
                 Some(name) => format!("did you mean '{name}'?"),
-                None => "omit this argument".to_owned(),
+                None => format!("use one of {}", known.join(", ")),
             };
             let mishap = Mishap::wrong_usage(format!("unknown argument '{short}'"), hint);
             return Err(mishap.with_valid(known.iter().copied()));
@@ -93,10 +93,15 @@ impl Arguments {
         }
     }
 
-    /// The argument as named values. It is an object, or a string that contains an object as JSON.
+    /// The argument as named values. It is an object, or a string: an object as JSON, or a single `name=value`.
     pub(crate) fn values(&self, name: &str) -> Result<BTreeMap<String, Given>, Mishap> {
         let Some(value) = self.given(name) else { return Ok(BTreeMap::new()) };
         let parsed = parsed(value);
+        if let Some((name, value)) =
+            value.as_str().filter(|_| parsed.is_none()).and_then(|text| text.split_once('='))
+        {
+            return Ok(BTreeMap::from([(name.trim().to_owned(), Given::Text(value.trim().to_owned()))]));
+        }
         let Value::Object(fields) = parsed.as_ref().unwrap_or(value) else {
             return Err(wrong(name, "an object such as {\"tests_passed\": 42}", value));
         };

@@ -60,7 +60,9 @@ impl Mishap {
             text.push_str(" — ");
             text.push_str(&cut(&hint.to_string()));
         }
-        if !self.valid.is_empty() {
+        // A hint that lists or names the valid values says enough.
+        let is_said = |hint: &Hint| self.valid.iter().any(|word| hint.to_string().contains(word.as_str()));
+        if !self.valid.is_empty() && !self.hint.as_ref().is_some_and(is_said) {
             text.push_str(&format!(" (valid: {})", cut(&self.valid.join(", "))));
         }
         text

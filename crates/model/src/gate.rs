@@ -187,6 +187,22 @@ fn mistyped<'a>(
     nearest(&field.name, unknown.map(String::as_str))
 }
 
+/// Given names that the phase does not declare, each with the declared name that may be meant. Empty if the phase
+/// declares no evidence at all, because then any may be given.
+pub fn undeclared<'a>(
+    declared: &'a [EvidenceDefinition],
+    given: &'a BTreeMap<String, Given>,
+) -> Vec<(&'a str, Option<&'a str>)> {
+    if declared.is_empty() {
+        return Vec::new();
+    }
+    let names = || declared.iter().map(|field| field.name.as_str());
+    let unknown = given.keys().filter(|name| names().all(|known| known != name.as_str()));
+    unknown
+        .map(|name| (name.as_str(), nearest(name, names().filter(|known| !given.contains_key(*known)))))
+        .collect()
+}
+
 fn missing(field: &EvidenceDefinition, mistyped: Option<&str>) -> CheckResult {
     let described = field.describe.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
     let instead = mistyped.map(|name| format!("; you gave '{name}': did you mean '{}'?", field.name));
@@ -247,6 +263,16 @@ mod tests {
             ["Field 'passed' must be integer, got: string many", "Field 'total' is required but missing"]
         );
         assert!(checks.iter().all(CheckResult::failed));
+    }
+
+    #[test]
+    fn undeclared_evidence_is_told_with_the_name_that_is_meant() {
+        let declared =
+            [field("clean", ValueType::Boolean, false), field("coverage", ValueType::Number, true)];
+        let given = ["claen", "coverage", "foo"].map(|name| (name.to_owned(), Given::Text("1".into())));
+        let given = BTreeMap::from(given);
+        assert_eq!(undeclared(&declared, &given), [("claen", Some("clean")), ("foo", None)]);
+        assert!(undeclared(&[], &given).is_empty(), "a phase without declarations takes any evidence");
     }
 
     #[test]

@@ -58,12 +58,20 @@ impl fmt::Display for RunRef {
 pub enum ItemStatus {
     Pending,
     Active,
-    Completed { completed_at: Timestamp },
-    Blocked { reason: String },
+    Completed {
+        completed_at: Timestamp,
+    },
+    Blocked {
+        reason: String,
+    },
+    /// Somebody decided that the item is no longer needed.
+    Dropped {
+        reason: String,
+    },
 }
 
 impl ItemStatus {
-    pub const NAMES: [&'static str; 4] = ["pending", "active", "completed", "blocked"];
+    pub const NAMES: [&'static str; 5] = ["pending", "active", "completed", "blocked", "dropped"];
 
     pub fn name(&self) -> &'static str {
         match self {
@@ -71,6 +79,7 @@ impl ItemStatus {
             Self::Active => "active",
             Self::Completed { .. } => "completed",
             Self::Blocked { .. } => "blocked",
+            Self::Dropped { .. } => "dropped",
         }
     }
 }
@@ -83,6 +92,7 @@ pub enum ItemState {
     Ready,
     /// The item is blocked, waits for other items, or is a container that waits for its parts.
     Waiting,
+    /// The item is completed or dropped.
     Done,
 }
 
@@ -109,6 +119,8 @@ pub struct Item {
     pub parts: u32,
     #[serde(default)]
     pub open_parts: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_parts: u32,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -122,6 +134,21 @@ pub struct Item {
 impl Item {
     pub fn is_done(&self) -> bool {
         matches!(self.status, ItemStatus::Completed { .. })
+    }
+
+    pub fn is_dropped(&self) -> bool {
+        matches!(self.status, ItemStatus::Dropped { .. })
+    }
+
+    /// True if work on the item remains: it is neither completed nor dropped.
+    pub fn is_open(&self) -> bool {
+        self.state() != ItemState::Done
+    }
+
+    /// The number of parts that were not dropped, and how many of these are done.
+    pub fn part_counts(&self) -> ItemCounts {
+        let total = self.parts.saturating_sub(self.dropped_parts);
+        ItemCounts { total, done: total.saturating_sub(self.open_parts), dropped: self.dropped_parts }
     }
 
     pub fn is_container(&self) -> bool {
@@ -147,7 +174,7 @@ impl Item {
 
     pub fn state(&self) -> ItemState {
         match self.status {
-            ItemStatus::Completed { .. } => ItemState::Done,
+            ItemStatus::Completed { .. } | ItemStatus::Dropped { .. } => ItemState::Done,
             ItemStatus::Blocked { .. } => ItemState::Waiting,
             ItemStatus::Pending | ItemStatus::Active if self.open_parts > 0 || !self.waits_for.is_empty() => {
                 ItemState::Waiting
@@ -204,17 +231,25 @@ impl ItemChange {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// The numbers of items in a phase, containers and parts alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ItemCounts {
+    /// Without the dropped ones.
     pub total: u32,
     pub done: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u32,
 }
 
 impl ItemCounts {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub fn is_empty(&self) -> bool {
-        self.total == 0
+        self.total == 0 && self.dropped == 0
     }
 
     pub fn open(self) -> u32 {

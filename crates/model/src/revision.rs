@@ -151,7 +151,7 @@ pub fn reopened(item: &Item) -> Option<ItemEvent> {
         }
         ItemStatus::Active => Some(ItemEvent::ItemReleased { id }),
         // A blocked item stays blocked, because the reason may still apply.
-        ItemStatus::Pending | ItemStatus::Blocked { .. } => None,
+        ItemStatus::Pending | ItemStatus::Blocked { .. } | ItemStatus::Dropped { .. } => None,
     }
 }
 

@@ -19,7 +19,7 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
         (_, given) => guess(given),
     };
     let fits = match value_type {
-        ValueType::Boolean => value.is_boolean(),
+        ValueType::Boolean => return boolean(&value, given).map(Value::Bool).ok_or(value),
         ValueType::Integer => return whole(&value).map(Value::Number).ok_or(value),
         ValueType::Number => value.is_number(),
         ValueType::String => value.is_string(),
@@ -27,6 +27,15 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
         ValueType::Object => value.is_object(),
     };
     if fits { Ok(value) } else { Err(value) }
+}
+
+/// Returns true or false, which a command line may also write as yes or no.
+fn boolean(value: &Value, given: &Given) -> Option<bool> {
+    match given {
+        Given::Text(text) if text.eq_ignore_ascii_case("yes") => Some(true),
+        Given::Text(text) if text.eq_ignore_ascii_case("no") => Some(false),
+        Given::Text(_) | Given::Json(_) => value.as_bool(),
+    }
 }
 
 /// Returns the value of an undeclared field: JSON if the text parses as JSON, otherwise a string.
@@ -98,7 +107,10 @@ mod tests {
     fn a_declared_type_decides_how_text_is_read() {
         assert_eq!(coerce(ValueType::String, &Given::Text("42".into())), Ok(json!("42")));
         assert_eq!(coerce(ValueType::Boolean, &Given::Text("true".into())), Ok(json!(true)));
-        assert!(coerce(ValueType::Boolean, &Given::Text("yes".into())).is_err());
+        assert_eq!(coerce(ValueType::Boolean, &Given::Text("yes".into())), Ok(json!(true)));
+        assert_eq!(coerce(ValueType::Boolean, &Given::Text("No".into())), Ok(json!(false)));
+        assert!(coerce(ValueType::Boolean, &Given::Text("1".into())).is_err());
+        assert!(coerce(ValueType::Boolean, &Given::Json(json!("yes"))).is_err(), "JSON has words of its own");
         assert!(coerce(ValueType::Integer, &Given::Json(json!(true))).is_err(), "true is no integer");
         assert_eq!(coerce(ValueType::List, &Given::Text("[1]".into())), Ok(json!([1])));
     }

@@ -110,6 +110,24 @@ impl PhaseDefinition {
         !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
     }
 
+    /// True if some check requires completed items.
+    pub fn asks_for_items(&self) -> bool {
+        self.checks.iter().any(|check| check.kind.asks_for_items())
+    }
+
+    /// True if an expression of the gate reads the items or their number, so that it may need some.
+    pub fn needs_some_item(&self) -> bool {
+        let reads_items = |kind: &CheckKind| match kind {
+            CheckKind::Expr { expr, .. } => expr.contains("items.total") || expr.contains("items.each"),
+            CheckKind::Artifact { .. }
+            | CheckKind::Command { .. }
+            | CheckKind::Git { .. }
+            | CheckKind::Items
+            | CheckKind::Approval { .. } => false,
+        };
+        self.checks.iter().any(|check| reads_items(&check.kind))
+    }
+
     /// True if this item must be split into parts before anything else can be done with it.
     pub fn splits_first(&self, item: &Item) -> bool {
         self.split && item.level() == 1 && !item.is_container()

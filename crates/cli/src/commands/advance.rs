@@ -5,10 +5,10 @@ use crate::commands::{Outcome, Run, answered, answered_or, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::view::{PhaseView, View};
+use engine::view::{CheckView, PhaseView, View};
 use engine::words::phase_called;
 use engine::{AdvanceRequest, Answer, Request, placeholder};
-use model::gate::CheckResult;
+use model::gate::{CheckResult, EVIDENCE};
 use model::hint::Hint;
 use model::typed_value::Given;
 use model::words;
@@ -112,6 +112,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
     } else {
+        answer.said.iter().for_each(|line| out.say(line));
         ui::answer::warn_shortly(&view.warnings, &out);
     }
     // A claimed phase may be tried although a later phase is current.
@@ -119,10 +120,10 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
     let failed: Vec<&CheckResult> = checks.into_iter().flatten().filter(|check| check.failed()).collect();
-    let checks: Vec<String> = failed
-        .iter()
+    let checks: Vec<String> = once_each(&failed)
         .map(|check| match &check.found {
             Some(found) => format!("{} ({found})", check.id),
+            None if check.kind == EVIDENCE => format!("{} (not given)", check.id),
             None => check.id.clone(),
         })
         .collect();
@@ -139,7 +140,18 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
         let words = [words!["advance", "--phase", phase], asked_for].concat();
         Hint::new(format!("{help}Then: ")).command(view.command(words))
     };
-    Err(Failure::gate(message, Some(hint)))
+    let missing = failed.iter().map(|check| CheckView::from(*check)).collect();
+    Err(Failure::gate(message, Some(hint), missing, view.next.command.clone()))
+}
+
+/// The failed checks without expressions that only lack a piece of evidence which is named already. Both have the same
+/// help.
+fn once_each<'a>(failed: &'a [&'a CheckResult]) -> impl Iterator<Item = &'a CheckResult> {
+    let is_told = |check: &CheckResult| {
+        let told = |other: &&CheckResult| other.kind == EVIDENCE && other.help == check.help;
+        check.kind == "expr" && check.help.is_some() && failed.iter().any(told)
+    };
+    failed.iter().copied().filter(move |check| !is_told(check))
 }
 
 /// The evidence options for the next attempt. A missing value is shown as a placeholder.
@@ -151,7 +163,7 @@ fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
         Some("object") => placeholder(ValueType::Object),
         Some(_) | None => placeholder(ValueType::String),
     };
-    let fields = checks.iter().filter(|check| check.kind == "evidence");
+    let fields = checks.iter().filter(|check| check.kind == EVIDENCE);
     fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()
 }
 

@@ -66,9 +66,10 @@ impl Run for ArtifactCommand {
             Action::Verify => verify(globals),
             Action::History { path } => history(path.as_deref(), globals),
             Action::Restore { path, version } => {
-                let done = format!("{} restored", path.display());
-                let answer = globals.command()?.execute(Request::RestoreArtifact { path, version })?;
-                answered_briefly(&done, &answer, globals)
+                let mut answer = globals.command()?.execute(Request::RestoreArtifact { path, version })?;
+                // The last message says which file was restored to which version.
+                let done = if globals.json { None } else { answer.said.pop() };
+                answered_briefly(&done.unwrap_or_default(), &answer, globals)
             }
         }
     }

@@ -43,7 +43,7 @@ impl Run for Brief {
         let budget = self.budget.unwrap_or(engine::brief::USUAL_BUDGET);
         match (format, &brief) {
             ("json", Some(brief)) => out.json(brief)?,
-            ("json", None) => out.json(&serde_json::json!({ "session": null, "warnings": elsewhere }))?,
+            ("json", None) => out.json(&nothing_as_json(&engine, &elsewhere)?)?,
             ("html", Some(brief)) => {
                 let text = engine::brief::markdown(brief, self.budget.unwrap_or(usize::MAX));
                 out.text(&web::brief_file(&brief.session.title, &text))?
@@ -54,6 +54,15 @@ impl Run for Brief {
         };
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The same fields as `status` without a session, and the brief's own `session`.
+fn nothing_as_json(engine: &Engine, elsewhere: &[Warning]) -> engine::Result<serde_json::Value> {
+    let next = match engine.sessions().status()? {
+        Current::Session(_) => None,
+        Current::Nothing(nothing) => Some(nothing.next),
+    };
+    Ok(serde_json::json!({ "session": null, "session_id": null, "next": next, "warnings": elsewhere }))
 }
 
 /// Warnings about sessions that are active in other places, for somebody who looks for a session here.

@@ -62,7 +62,8 @@ impl Run for Gate {
         let named = phase.map(|_| words!["--phase", tried.phase]).unwrap_or_default();
         let words = [words!["gate"], named, tried.naming].concat();
         let again = Hint::new("fix what failed, then: ").run(words);
-        Err(Failure::gate(message, Some(again)))
+        let failed = tried.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
+        Err(Failure::gate(message, Some(again), failed.cloned().collect(), None))
     }
 }
 

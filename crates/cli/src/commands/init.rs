@@ -66,6 +66,8 @@ struct Done {
     gone: Vec<PathBuf>,
     touched: Vec<Touched>,
     agents: Vec<&'static Agent>,
+    /// Folders with this project's sessions, which stay.
+    stays: Vec<PathBuf>,
     /// A file in the user's home folder with an entry that stays, and the other projects that need that entry.
     needed: Option<(PathBuf, Vec<PathBuf>)>,
 }
@@ -82,7 +84,12 @@ impl Run for Init {
             out.json(&self.as_json(&done))?;
             return Ok(ExitCode::SUCCESS);
         }
-        out.text(&self.text(&done))?;
+        let text = self.text(&done);
+        if text.is_empty() {
+            out.say("nothing to remove");
+        } else {
+            out.text(&text)?;
+        }
         self.say(&done, &out);
         if self.sync && !self.remove && !self.dry_run {
             let mut engine = globals.open(Intent::Create)?;
@@ -153,7 +160,7 @@ impl Init {
         if let Some(home) = self.home_of_shim(&places)? {
             touched.push(install::req_link::put_in(home, self.dry_run)?);
         }
-        Ok(Done { setup, gone: Vec::new(), touched, agents, needed: None })
+        Ok(Done { setup, gone: Vec::new(), touched, agents, stays: Vec::new(), needed: None })
     }
 
     fn set_up(&self, agents: &[&Agent], globals: &Globals) -> Result<engine::Setup, Failure> {
@@ -177,8 +184,10 @@ impl Init {
         }
         let all = self.agents.is_empty() && !self.user;
         let gone = if all { engine::take_down(&globals.options, self.dry_run)? } else { Vec::new() };
+        let stays =
+            if all && gone.is_empty() { engine::left_standing(&globals.options)? } else { Vec::new() };
         let kept = shared_entry(&agents, &places).filter(|path| !needed_by.is_empty() && path.exists());
-        Ok(Done { setup: None, gone, touched, agents, needed: kept.map(|path| (path, needed_by)) })
+        Ok(Done { setup: None, gone, touched, agents, stays, needed: kept.map(|path| (path, needed_by)) })
     }
 
     fn home_of_shim<'a>(&self, places: &'a Places) -> Result<Option<&'a Path>, Failure> {
@@ -246,6 +255,9 @@ impl Init {
         if let Some(left) = done.setup.as_ref().and_then(|setup| setup.moved.as_ref()) {
             out.say(&format!("The store was moved; the old one is kept as {}", left.display()));
         }
+        if !done.stays.is_empty() {
+            out.say(&sessions_stay(&done.stays));
+        }
         if let Some((path, projects)) = &done.needed {
             out.say(&still_needed(path, projects));
         }
@@ -282,6 +294,9 @@ impl Init {
             fields.insert("agents".to_owned(), json!(names));
             fields.insert("files".to_owned(), json!(done.touched));
             fields.insert("removed".to_owned(), json!(done.gone));
+            if self.remove {
+                fields.insert("kept".to_owned(), json!(done.stays));
+            }
             if let Some((path, projects)) = &done.needed {
                 fields.insert("still_needed".to_owned(), json!({ "path": path, "by": projects }));
             }
@@ -317,6 +332,17 @@ pub fn places(globals: &Globals, user: bool) -> Places {
         codex_home: set("CODEX_HOME"),
         stores: engine::state_folder().into_iter().collect(),
     }
+}
+
+/// Says which folders hold the sessions, and how to delete these too.
+fn sessions_stay(folders: &[PathBuf]) -> String {
+    let paths: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    let quoted: Vec<String> = paths.iter().map(|path| format!("'{path}'")).collect();
+    format!(
+        "The sessions and settings stay in {}. To delete them as well, for good: rm -r {}",
+        paths.join(" and "),
+        quoted.join(" ")
+    )
 }
 
 fn still_needed(path: &Path, projects: &[PathBuf]) -> String {

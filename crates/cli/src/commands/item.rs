@@ -23,7 +23,7 @@ const LONGEST_TITLE: usize = 200;
 /// all of its parts are done.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff item add \"Rotate refresh tokens\" --id impl-1\n  leftoff item add \"Cookie flags\" --needs impl-1\n  leftoff item claim --for 30m\n  leftoff item done impl-1\n  leftoff item list --all"
+    after_help = "Examples:\n  leftoff item add \"Rotate refresh tokens\" --id impl-1\n  leftoff item add \"Cookie flags\" --needs impl-1\n  leftoff item claim --for 30m\n  leftoff item done impl-1\n  leftoff item drop impl-2 --reason \"one cookie is enough\"\n  leftoff item list --all"
 )]
 pub struct ItemCommand {
     #[command(subcommand)]
@@ -57,6 +57,15 @@ enum Action {
     Unblock {
         /// Item, as `leftoff item list` shows it
         id: String,
+    },
+    /// Drop an item that is no longer needed; if a gate needs it done, only a person can
+    #[command(alias = "skip", alias = "cancel")]
+    Drop {
+        /// Item, as `leftoff item list` shows it
+        id: String,
+        /// Why it is no longer needed; stays in the history
+        #[arg(long)]
+        reason: String,
     },
     #[command(alias = "ls")]
     List(List),
@@ -115,7 +124,7 @@ struct List {
     /// List the items of another phase
     #[arg(long)]
     phase: Option<String>,
-    /// List only items with this status: pending, active, completed or blocked
+    /// List only items with this status: pending, active, completed, blocked or dropped
     #[arg(long)]
     status: Option<String>,
     /// List the items of all phases of this run, done or not
@@ -166,6 +175,9 @@ impl Run for ItemCommand {
             }
             Action::Unblock { id } => {
                 show_answer("no longer blocked", &changed(ItemRequest::Unblock { id }, globals)?, globals)
+            }
+            Action::Drop { id, reason } => {
+                show_answer("dropped", &changed(ItemRequest::Drop { id, reason }, globals)?, globals)
             }
             Action::Claim { id, seconds } => {
                 show_answer("claimed", &changed(ItemRequest::Claim { id, seconds }, globals)?, globals)

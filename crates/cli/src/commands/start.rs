@@ -74,20 +74,21 @@ impl Start {
         let engine = globals.open(Intent::Create)?;
         let list = FoundList::at(path, engine.project())?.ok_or_else(|| no_list(path))?;
         let known = started_from(&engine, &list.path)?;
-        let (done, session) = if let Some(id) = known {
+        let (done, session, said) = if let Some(id) = known {
             let named = globals.naming(Some(id));
             let (on, taking) = (OnDiscrepancy::Continue, Taking::Refused);
             let answer = named.command()?.execute(Request::Resume { session: None, on, taking })?;
-            (format!("continues from {}", list.path), answer.view.session_id)
+            (format!("continues from {}", list.path), answer.view.session_id, answer.said)
         } else {
             let mut own = self.clone();
-            own.title = own.title.or_else(|| list.title.clone());
+            own.title = own.title.or_else(|| list.title.clone().filter(|_| own.goal.is_none()));
             own.set.push((engine::FROM.to_owned(), list.path.clone()));
             let (done, answer) = own.started(globals)?;
-            (done, answer.view.session_id)
+            (done, answer.view.session_id, answer.said)
         };
         let named = globals.naming(Some(session));
-        let answer = named.command()?.execute(Request::ImportTasks(list))?;
+        let mut answer = named.command()?.execute(Request::ImportTasks(list))?;
+        answer.said.splice(0..0, said);
         answered(&done, &answer, globals)
     }
 

@@ -71,6 +71,8 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
         if asks { out.raw_error(&shown(entry)) } else { out.say(&shown(entry)) }
     }
     if is_new {
+        // Whoever may not trust is not asked first.
+        engine.workflows().may_trust()?;
         if asks && !ui::ask::yes("Let these commands run on this machine?", globals) {
             return Err(Failure::wrong_usage(
                 "nothing was trusted",
@@ -101,6 +103,7 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     for line in lines.iter().map(rule).chain(named) {
         if asks { out.raw_error(&line) } else { out.say(&line) }
     }
+    engine.workflows().may_trust()?;
     if asks && !ui::ask::yes("Accept this policy on this machine?", globals) {
         return Err(Failure::wrong_usage(
             "the policy was not accepted",

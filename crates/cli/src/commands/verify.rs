@@ -74,7 +74,7 @@ impl Run for Verify {
 fn verdict(reports: &[Report]) -> Outcome {
     match reasons(reports).as_slice() {
         [] => Ok(ExitCode::SUCCESS),
-        reasons => Err(Failure::gate(format!("not proven: {}", reasons.join("; ")), None)),
+        reasons => Err(Failure::gate(format!("not proven: {}", reasons.join("; ")), None, Vec::new(), None)),
     }
 }
 

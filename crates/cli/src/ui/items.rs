@@ -13,7 +13,10 @@ const SHORTEST_TITLE: usize = 12;
 pub fn tree(listing: &ItemListing, out: &Out) -> String {
     let mut text = String::new();
     for phase in &listing.phases {
-        let heading = format!("{}: {} of {} done", phase.phase, phase.counts.done, phase.counts.total);
+        let counts = phase.counts;
+        let dropped = (counts.dropped > 0).then(|| format!(", {} dropped", counts.dropped));
+        let done = format!("{} of {} done{}", counts.done, counts.total, dropped.unwrap_or_default());
+        let heading = format!("{}: {done}", phase.phase);
         let _ = writeln!(text, "{}", out.paint(Tone::Heading, &heading));
         for item in listing.items.iter().filter(|item| item.item.phase == phase.phase) {
             text.push_str(&line(item, listing.now, out));

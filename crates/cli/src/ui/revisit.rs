@@ -38,7 +38,7 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
         let _ = writeln!(text, "{}", line("To reopen: ", &format!("{} {items}", preview.reopened), out));
     }
     for archived in &preview.archived {
-        let how = if archived.copied { "Copied: " } else { "Archived: " };
+        let how = if archived.copied { "To copy: " } else { "To archive: " };
         let _ = writeln!(text, "{}", line(how, &format!("{} as {}", archived.from, archived.to), out));
     }
     for warning in &preview.warnings {

@@ -105,7 +105,8 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
                 offered.push(phase.to_owned());
             }
         }
-        let ran = sandbox.run_printed(&command);
+        // Only the reader knows the tasks.
+        let ran = sandbox.run_printed(&command.replace("'<title>'", "'Rotate tokens'"));
         match ran.code {
             0 => {}
             5 => {

@@ -14,6 +14,7 @@ mod bundles;
 mod ccw;
 mod choice;
 mod defaults;
+mod dropping;
 mod essay;
 mod everyday;
 mod examples;

@@ -302,7 +302,7 @@ error: unexpected argument 'a' found
 hint: quote the whole title: leftoff item add 'write a test'; all options: leftoff item add --help
 [2]
 $ leftoff advance plan --evidence '{"n": 1}'
-error: invalid value '{"n": 1}' for '--evidence <K=V>': there is no '='; write NAME=VALUE
+error: invalid value '{"n": 1}' for '--evidence <K=V>': give each value with an option of its own: 'n=1'
 hint: see all options: leftoff advance --help
 [2]
 $ leftoff close --force

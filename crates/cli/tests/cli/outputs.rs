@@ -70,8 +70,8 @@ $ leftoff note 'Rotate on every use' --kind decision
 login decision 1 recorded
 $ leftoff note 'Certificate expired' --kind blocker
 login blocker 2 recorded
-Next: Note 2 blocks: settle it first, or do what does not depend on it. What was
-  missing is there now: try phase 1 (plan) again.
+Next: Note 2 blocks: settle it first (leftoff note resolve 2), or do what does
+  not depend on it. What was missing is there now: try phase 1 (plan) again.
   leftoff advance --phase plan
 $ leftoff note resolve 2
 login note 2 resolved

@@ -114,6 +114,18 @@ fn as_a_person() -> Vec<Cheat> {
         row("skips a phase with a gate", Met::Refused(6), || {
             refused(|sandbox| vec![agent(sandbox, &["skip", "--reason", "done already"])])
         }),
+        row("drops the tasks that a gate waits for", Met::Refused(6), || {
+            let sandbox = started(told::ITEMS);
+            agent(&sandbox, &["item", "add", "the work"]).ok();
+            let dropped = agent(&sandbox, &["item", "drop", "task-1", "--reason", "not needed"]);
+            (sandbox, vec![dropped])
+        }),
+        row("undoes what a person decided", Met::Refused(6), || {
+            refused(|sandbox| {
+                sandbox.run_as_person(["skip", "--reason", "no time"]).ok();
+                vec![agent(sandbox, &["undo"]), agent(sandbox, &["undo", "--to", "3"])]
+            })
+        }),
         row("closes by force", Met::Refused(6), || {
             refused(|sandbox| vec![agent(sandbox, &["close", "--force"])])
         }),

@@ -1,7 +1,7 @@
 //! Checks the files that prove a phase. They must exist, not be empty, have been written since the phase started, and
 //! have the required content.
 
-use super::{Surroundings, Verdict, items};
+use super::{Surroundings, Verdict};
 use crate::files::{self, FileDigest, PathEntry};
 use model::id::ItemId;
 use model::item::Item;
@@ -64,9 +64,11 @@ impl Surroundings<'_> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
         let items = self.engine.items_of(self.session, &self.phase.id, MOST_ITEMS).ok()?;
-        let open_ones_count = !items::are_asked_for(self.phase);
+        let open_ones_count = !self.phase.asks_for_items();
         let is_meant = |item: &&Item| {
-            item.parent.is_none() && item.kind.as_str() == kind && (open_ones_count || item.is_done())
+            item.parent.is_none()
+                && item.kind.as_str() == kind
+                && (item.is_done() || open_ones_count && item.is_open())
         };
         let items: Vec<ItemId> = items.iter().filter(is_meant).map(|item| item.id.clone()).collect();
         if files.is_empty() {

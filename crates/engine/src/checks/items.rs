@@ -25,10 +25,18 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
     let phase = &around.phase.id;
     let record = around.session.run().and_then(|run| run.phases.iter().find(|record| record.id() == phase));
     let counts = record.map(|record| record.items).unwrap_or_default();
-    let found = match counts.total {
-        0 => "there are no items".to_owned(),
-        total => format!("{} of {total} are done", counts.done),
+    let dropped = around.engine.dropped_items(around.session, phase, NAMED)?;
+    let found = match (counts.total, counts.dropped) {
+        (0, 0) => "there are no items".to_owned(),
+        (0, _) => "every item was dropped".to_owned(),
+        (total, 0) => format!("{} of {total} are done", counts.done),
+        (total, _) => format!("{} of {total} are done; dropped: {}", counts.done, dropped.join(", ")),
     };
+    if counts.total == 0 && counts.dropped > 0 {
+        return Ok(Verdict::failed(found)
+            .needing("an item that is done")
+            .with_help("Add the work that remains: leftoff item add '<title>'"));
+    }
     if counts.open() == 0 {
         return Ok(Verdict::passed(found));
     }
@@ -56,6 +64,7 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
             each.retain(|item| !item.id.is(&changed.id));
             each.extend(Some(changed).filter(|changed| changed.phase == *phase));
         }
+        each.retain(|item| !item.is_dropped());
         each.sort_by_key(Item::sort_key);
         items["each"] = each.iter().map(one).collect();
     }
@@ -143,11 +152,6 @@ pub(crate) fn items_hash<'a>(items: impl Iterator<Item = &'a Item>) -> String {
         hasher.update(format!("{}\n", one(item)));
     }
     hex(&hasher.finalize())
-}
-
-/// True if any check of the phase requires finished items.
-pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
-    phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
 /// Returns the fields that have a value. Null means that a field is unset, so `has` is false for it.

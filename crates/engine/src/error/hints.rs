@@ -40,6 +40,10 @@ impl Error {
                 .then("; resume a paused session: ")
                 .run(words!["resume"])
                 .then("; or name a session: --session ID"),
+            Self::OnlyFinished { session } => {
+                Hint::new(format!("if you mean that one, add --session {session}; or start a session: "))
+                    .run(words!["start"])
+            }
             Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see all sessions: ")
                 .run(words!["list", "--all"])
                 .then("; start a session: ")

@@ -38,7 +38,10 @@ pub(super) fn words(event: &ItemEvent) -> String {
             format!("item {id} split into {}", names(&parts))
         }
         ItemEvent::ItemSet { id, change } => format!("item {id} set: {}", changed(change)),
-        ItemEvent::ItemDropped { id, .. } => format!("item {id} removed"),
+        ItemEvent::ItemDropped { id, reason: Some(reason), .. } => {
+            format!("item {id} dropped: {}", one_line(reason, LONGEST))
+        }
+        ItemEvent::ItemDropped { id, reason: None, .. } => format!("item {id} removed"),
     }
 }
 

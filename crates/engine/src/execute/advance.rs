@@ -17,7 +17,7 @@ use crate::facades::Sessions;
 use crate::own_tool_messages::in_own_words;
 use crate::policy::{Act, Restricted, Signature};
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
-use evidence::{not_recorded, read, with_recorded_evidence};
+use evidence::{not_declared, not_recorded, read, with_recorded_evidence};
 use jiff::Timestamp;
 use layouts::layout;
 use model::command::{Command, NamedPhase, decide, named_phase};
@@ -292,6 +292,9 @@ impl Engine {
             said.extend(passed_without);
         }
         if !events.is_empty() {
+            let definition = self.definition_of(session)?;
+            let defined = tried.and_then(|tried| definition.phase(tried.phase.as_str()));
+            said.extend(defined.into_iter().flat_map(|defined| not_declared(defined, request)));
             said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
         }
         if tried.is_none() {
@@ -373,7 +376,7 @@ impl Engine {
 fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
     let phase =
         session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;
-    let open = phase.items.total.saturating_sub(phase.items.done);
+    let open = phase.items.open();
     (open > 0).then(|| {
         let items = if open == 1 { "1 item" } else { &format!("{open} items") };
         let were = if open == 1 { "was" } else { "were" };

@@ -52,14 +52,30 @@ impl Engine {
         Ok(answer)
     }
 
+    /// The path of a recorded file: as given, or the only recorded file of this name.
+    fn recorded_path(&self, session: &Session, path: &Path) -> Result<String> {
+        let kept = self.kept_path(session, path);
+        if kept.as_ref().is_ok_and(|kept| session.artifacts.contains_key(kept))
+            || path.components().count() > 1
+        {
+            return kept;
+        }
+        let mut named =
+            session.artifacts.keys().filter(|known| Path::new(known).file_name() == path.file_name());
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only.clone()),
+            _ => kept,
+        }
+    }
+
     /// Restores a recorded version of a file: the given version or, without a number, the newest that differs from the
     /// file. The current content is recorded first, so that it can be restored too.
     pub(crate) fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
-        let kept_path = self.kept_path(&session, path)?;
-        let (_, made) = self.sessions().artifact_history(Some(path))?;
-        let versions: Vec<ArtifactVersion> = made.into_iter().map(|made| made.version).collect();
+        let kept_path = self.recorded_path(&session, path)?;
         let root = self.root_of(&session);
+        let (_, made) = self.sessions().artifact_history(Some(&root.join(&kept_path)))?;
+        let versions: Vec<ArtifactVersion> = made.into_iter().map(|made| made.version).collect();
         let place = below(&root, &kept_path)?;
         let present = match look(&root, &kept_path) {
             PathEntry::File(looked) => Some(looked),
@@ -73,6 +89,7 @@ impl Engine {
             return Err(NotRestored::ContentNotKept { path: kept_path, version: wanted.version }.into());
         };
         self.refuse_instructions_from_elsewhere(&session, wanted)?;
+        let mut kept_edit = None;
         if let Some(looked) = present.filter(|looked| versions.iter().all(|known| known.hash != looked.hash))
         {
             if looked.size > LARGEST_KEPT as u64 {
@@ -81,12 +98,18 @@ impl Engine {
             let key = self.options.key.take();
             let recorded = self.add_artifacts(std::slice::from_ref(&place), None);
             self.options.key = key;
-            recorded?;
+            let newest = recorded?.view.artifacts.into_iter().find(|known| known.newest.path == kept_path);
+            kept_edit = newest.map(|known| known.newest.version);
         }
         put_file(&place, &content)?;
         let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
         // The file was restored, even if nothing new had to be recorded.
         answer.view.already = false;
+        answer.said.extend(kept_edit.map(|version| {
+            format!(
+                "its content until now is kept as version {version}: leftoff artifact restore {kept_path} --version {version}"
+            )
+        }));
         answer.said.push(format!("{kept_path} was restored to version {}", wanted.version));
         Ok(answer)
     }

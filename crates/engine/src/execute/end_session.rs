@@ -50,7 +50,7 @@ impl Engine {
     fn open_items(&self, id: &SessionId) -> Result<Vec<String>> {
         let items = self.all_items(id)?;
         let mut open: Vec<&Item> =
-            items.iter().filter(|item| !item.is_done() && !item.is_container()).collect();
+            items.iter().filter(|item| item.is_open() && !item.is_container()).collect();
         open.sort_by_key(|item| item.sort_key());
         Ok(open.into_iter().map(|item| item.id.to_string()).collect())
     }

@@ -1,6 +1,7 @@
 //! Commands about items. Each command loads only the items that its decision needs, within this process's turn to
 //! write.
 
+mod dropping;
 mod holders_and_files;
 mod load;
 mod renamed;
@@ -20,6 +21,8 @@ use crate::execute::plan::Plan;
 use crate::execute::set::refuse_no_fields;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
+use crate::policy::Signature;
+use dropping::refuse_dropping_in_files;
 use layouts::capabilities::{FieldOf, ItemHome};
 use layouts::layout;
 use load::Loading;
@@ -58,35 +61,47 @@ impl Engine {
 
     fn item_change(&mut self, name: &'static str, arguments: &str, asked: &Asked) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, arguments);
-        self.in_turn(&fingerprint, |engine| {
-            let id = engine.select(Want::Unfinished)?;
-            let subject = engine.load_subject_from_afar(&id)?;
-            let session = &subject.session;
-            if let Asked::Set { setting, .. } = asked {
-                refuse_no_fields(session, FieldOf::Item, &setting.fields)?;
-            }
-            let actor = engine.asking_actor()?;
-            let mut loading = Loading::new(engine, session)?;
-            let command = engine.item_asked(asked, session, &actor, &mut loading)?;
-            let command = loading.in_known_spelling(command);
-            loading.what_is_needed_by(&command)?;
-            let book = loading.book;
-            let item = named(&command).clone();
-            let now = engine.clock.now();
-            let (gone, seen) = (engine.gone_holders(&book), engine.holders_at_work(&book));
-            let completes = matches!(command, ItemCommand::Complete { .. });
-            let context = Context { session, book: &book, actor: &actor, now, gone: &gone, seen: &seen };
-            if completes {
-                engine.refuse_unsplit(session, book.get(&item))?;
-            }
-            let events = decide(&context, command)?;
-            let without = if completes { engine.without_its_file(session, book.get(&item)) } else { None };
-            let mut plan = Plan::of(subject.change(events));
-            plan.said.extend(without);
-            plan.items = Some(book);
-            plan.item = Some(item);
-            Ok(plan)
+        self.with_signature(|engine, signature| {
+            engine.in_turn(&fingerprint, |engine| engine.item_plan(asked, signature))
         })
+    }
+
+    fn item_plan(&mut self, asked: &Asked, signature: Option<&Signature>) -> Result<Plan> {
+        let id = self.select(Want::Unfinished)?;
+        let subject = self.load_subject_from_afar(&id)?;
+        let session = &subject.session;
+        if let Asked::Set { setting, .. } = asked {
+            refuse_no_fields(session, FieldOf::Item, &setting.fields)?;
+        }
+        let actor = self.asking_actor()?;
+        let mut loading = Loading::new(self, session)?;
+        let command = self.item_asked(asked, session, &actor, &mut loading)?;
+        let command = loading.in_known_spelling(command);
+        loading.what_is_needed_by(&command)?;
+        let book = loading.book;
+        let item = named(&command).clone();
+        let now = self.clock.now();
+        let (gone, seen) = (self.gone_holders(&book), self.holders_at_work(&book));
+        let completes = matches!(command, ItemCommand::Complete { .. });
+        let drops = matches!(command, ItemCommand::Drop { .. });
+        let context = Context { session, book: &book, actor: &actor, now, gone: &gone, seen: &seen };
+        if completes {
+            self.refuse_unsplit(session, book.get(&item))?;
+        }
+        if drops {
+            refuse_dropping_in_files(session, &item)?;
+        }
+        let events = decide(&context, command)?;
+        let signed = match book.get(&item).filter(|_| drops && !events.is_empty()) {
+            Some(item) => self.authorise_drop(session, item, signature)?,
+            None => None,
+        };
+        let without = if completes { self.without_its_file(session, book.get(&item)) } else { None };
+        let mut plan = Plan::of(subject.change(signed.into_iter().chain(events).collect()));
+        plan.said.extend(without);
+        plan.items = Some(book);
+        plan.item = Some(item);
+        Ok(plan)
     }
 
     fn item_asked(
@@ -293,10 +308,13 @@ struct Home {
 }
 
 fn nothing_ready(session: &Session) -> Error {
-    match session.run().map(model::run::Run::current) {
-        Some(phase) => {
+    match session.run() {
+        Some(run) => {
+            let phase = run.current();
             let (done, total) = (phase.items.done, phase.items.total);
-            Refusal::from(ItemRefusal::NothingReady { phase: phase.id().clone(), done, total }).into()
+            let later = run.phases.iter().find(|phase| !phase.is_done() && phase.items.open() > 0);
+            let later = later.map(|phase| phase.id().clone());
+            Refusal::from(ItemRefusal::NothingReady { phase: phase.id().clone(), done, total, later }).into()
         }
         None => Error::BrokenLog { session: session.id.to_string(), why: "it has no run".to_owned() },
     }
@@ -309,6 +327,7 @@ fn named(command: &ItemCommand) -> &ItemId {
         | ItemCommand::Complete { id }
         | ItemCommand::Block { id, .. }
         | ItemCommand::Unblock { id }
+        | ItemCommand::Drop { id, .. }
         | ItemCommand::Claim { id, .. }
         | ItemCommand::Release { id }
         | ItemCommand::Split { id, .. }

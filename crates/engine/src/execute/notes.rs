@@ -35,7 +35,7 @@ impl Engine {
         let command = Command::AddNote { kind, text, fields };
         let fingerprint = self.fingerprint("note", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
-            let id = engine.select(Want::Unfinished)?;
+            let id = engine.session_for_notes()?;
             let subject = engine.load_subject_from_afar(&id)?;
             let mut events = decide(&subject.session, command.clone())?;
             let items = engine.count_noted_claims(&subject.session, &mut events)?;
@@ -78,12 +78,23 @@ impl Engine {
         })
     }
 
+    /// The selected session. If there is none because it was just finished here, the error names it.
+    fn session_for_notes(&self) -> Result<SessionId> {
+        match self.select(Want::Unfinished) {
+            Err(Error::NoSession { worktree }) => match self.finished(None) {
+                Ok((session, _)) => Err(Error::OnlyFinished { session: session.to_string() }),
+                Err(_) => Err(Error::NoSession { worktree }),
+            },
+            other => other,
+        }
+    }
+
     pub(crate) fn resolve_note(&mut self, id: u32) -> Result<Answer> {
         let command = Command::ResolveNote { id };
         let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
             // The snapshot may lack an old note. The log has every note, so it is read instead.
-            let subject = engine.select(Want::Unfinished)?;
+            let subject = engine.session_for_notes()?;
             let whole = engine.replay(&subject)?;
             let mut events = decide(&whole, command.clone())?;
             let items = engine.count_noted_claims(&whole, &mut events)?;

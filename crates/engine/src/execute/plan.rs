@@ -173,15 +173,19 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
             book.apply(event, now, actor);
         }
     }
-    // If an item was dropped, the session's whole list of items is replaced. Otherwise only changed items are stored.
-    let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
-    if plan.subject.events.iter().any(is_drop) {
+    // If an item was removed, the session's whole list of items is replaced. Otherwise only changed items are stored.
+    if plan.subject.events.iter().any(removes_an_item) {
         let rows = book.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
         batch.replace_items.push(ItemsReplaced { session: session.clone(), rows });
     } else {
         batch.items = book.touched().map(|item| item_row(session, item)).collect::<Result<_>>()?;
     }
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
+}
+
+/// True if an item is in the session no longer: dropped without a reason, by its layout.
+pub(crate) fn removes_an_item(event: &Event) -> bool {
+    matches!(event, Event::Item(ItemEvent::ItemDropped { reason: None, .. }))
 }
 
 /// Folds a session after a change. If anything changed, adds the session's rows to the batch, but no snapshot.

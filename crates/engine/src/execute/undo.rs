@@ -54,7 +54,14 @@ impl Engine {
         let order = self.fingerprint("undo", &format!("{to:?}"));
         self.restore(&order, |engine, session, history, actor| {
             let commands = engine.command_of_each_event(&session.id)?;
-            Ok(undo(session, history, &commands, actor, to)?)
+            let refused = match undo(session, history, &commands, actor, to) {
+                Ok(events) => return Ok(events),
+                Err(refused) => refused,
+            };
+            if let Refusal::AnothersChange { before, .. } = &refused {
+                engine.authorise_restoring(session, history, *before)?;
+            }
+            Err(refused.into())
         })
     }
 
@@ -129,7 +136,7 @@ impl Engine {
 
     /// Returns the session to reopen. If none was named, also returns a message about other sessions that could be
     /// meant.
-    fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
+    pub(super) fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return Ok((self.resolve(asked)?, None));
         }

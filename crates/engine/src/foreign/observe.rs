@@ -26,7 +26,7 @@ use crate::redact;
 use crate::view::Warning;
 use layouts::reader::{Foreign, Located};
 use layouts::reading::Dated;
-use model::event::{Event, ItemEvent, Recorded};
+use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::progress::SignsOfWork;
@@ -127,12 +127,11 @@ impl Engine {
                 items.apply(event, recorded.at, &recorded.actor);
             }
         }
-        // If an item was dropped, the session's whole list of items is replaced. Otherwise only changed items are
+        // If an item was removed, the session's whole list of items is replaced. Otherwise only changed items are
         // stored.
-        let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
-        let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
+        let has_removed = recorded.iter().any(|recorded| plan::removes_an_item(&recorded.event));
         let row = |item| item_row(&session.id, item);
-        let (rows, replaced) = if has_dropped {
+        let (rows, replaced) = if has_removed {
             let rows = items.iter().map(row).collect::<Result<_>>()?;
             (Vec::new(), vec![ItemsReplaced { session: session.id.clone(), rows }])
         } else {

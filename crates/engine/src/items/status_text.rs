@@ -14,12 +14,13 @@ const LONGEST_TITLE: usize = 80;
 const LONGEST_HOLDER: usize = 60;
 
 impl ItemView {
-    /// Returns `[x]` for a done item, `[~]` for one in progress, `[!]` for a blocked or waiting one, and `[ ]` for any
-    /// other.
+    /// Returns `[x]` for a done item, `[~]` for one in progress, `[!]` for a blocked or waiting one, `[-]` for a dropped
+    /// one, and `[ ]` for any other.
     pub fn mark(&self) -> &'static str {
         match self.item.status {
             ItemStatus::Completed { .. } => "[x]",
             ItemStatus::Blocked { .. } => "[!]",
+            ItemStatus::Dropped { .. } => "[-]",
             ItemStatus::Pending | ItemStatus::Active => match self.item.state() {
                 ItemState::Ready if self.held || self.item.status == ItemStatus::Active => "[~]",
                 ItemState::Waiting if !self.item.waits_for.is_empty() => "[!]",
@@ -37,10 +38,12 @@ impl ItemView {
                 None => "done".to_owned(),
             },
             ItemStatus::Blocked { reason } => format!("blocked: {}", quoted(reason, LONGEST_REASON)),
+            ItemStatus::Dropped { reason } => format!("dropped: {}", quoted(reason, LONGEST_REASON)),
             ItemStatus::Pending | ItemStatus::Active if !item.waits_for.is_empty() => self.waits(),
             ItemStatus::Pending | ItemStatus::Active if self.container => {
-                let parts = if item.parts == 1 { "part" } else { "parts" };
-                format!("{} of {} {parts} done", item.parts.saturating_sub(item.open_parts), item.parts)
+                let counts = item.part_counts();
+                let parts = if counts.total == 1 { "part" } else { "parts" };
+                format!("{} of {} {parts} done", counts.done, counts.total)
             }
             ItemStatus::Pending | ItemStatus::Active => self.held_by(now),
         }

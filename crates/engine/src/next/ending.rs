@@ -40,8 +40,20 @@ impl Next {
 
 /// Returns the numbers of open blockers.
 pub(super) fn open_blockers(session: &Session) -> Vec<String> {
-    let blockers = session.open_notes().filter(|note| note.kind == NoteKind::Blocker);
-    blockers.map(|note| note.id.to_string()).collect()
+    open(session, NoteKind::Blocker)
+}
+
+fn open(session: &Session, kind: NoteKind) -> Vec<String> {
+    session.open_notes().filter(|note| note.kind == kind).map(|note| note.id.to_string()).collect()
+}
+
+/// `; question 3 is still open`, if questions are open.
+fn open_questions(session: &Session) -> String {
+    match open(session, NoteKind::Question).as_slice() {
+        [] => String::new(),
+        [one] => format!("; question {one} is still open"),
+        several => format!("; questions {} are still open", several.join(", ")),
+    }
 }
 
 /// Says how a session ended, and if open blockers or unverified phases remain. If neither remains, appends `nothing`.
@@ -52,10 +64,14 @@ pub(super) fn over(session: &Session, nothing: &str) -> String {
     if session.run().is_some_and(Run::is_open) {
         return "Closed unfinished".to_owned();
     }
+    let questions = open_questions(session);
     match open_blockers(session).as_slice() {
         [] => match session.run().map(|run| (Outcomes::of(run).unverified(), run.applicable())) {
-            Some((unverified @ 1.., all)) => format!("Finished; {unverified} of {all} phases not verified"),
-            Some((0, _)) | None => format!("Finished{nothing}"),
+            Some((unverified @ 1.., all)) => {
+                format!("Finished; {unverified} of {all} phases not verified{questions}")
+            }
+            Some((0, _)) | None if questions.is_empty() => format!("Finished{nothing}"),
+            Some((0, _)) | None => format!("Finished{questions}"),
         },
         [one] => format!("Finished; note {one} is still an open blocker"),
         several => format!("Finished; notes {} are still open blockers", several.join(", ")),

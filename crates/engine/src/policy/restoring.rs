@@ -1,10 +1,11 @@
 //! Restricts the return to an earlier state. An agent must not restore an approval, an override or a skip that somebody
-//! withdrew, nor the completion of a phase that a person reopened. Only a person can do that.
+//! withdrew, nor the completion of a phase that a person reopened, nor undo what a person decided. Only a person can do
+//! that.
 
 use super::Restricted;
 use crate::engine::Engine;
 use crate::error::Result;
-use model::event::{Event, Recorded};
+use model::event::{Event, ItemEvent, Recorded};
 use model::lifecycle::Lifecycle;
 use model::lineage::lineage;
 use model::outcome::Outcome;
@@ -12,15 +13,39 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Refuses to restore a version if this would make restricted acts count again, and the caller may not carry out
-    /// these acts.
+    /// Refuses to restore a version if this would make restricted acts count again, or acts of a person count no longer,
+    /// and the caller may not carry out these acts.
     pub(crate) fn authorise_restoring(
         &self,
         now: &Session,
         history: &[Recorded],
         to_version: u64,
     ) -> Result<()> {
-        restored_acts(now, history, to_version).into_iter().try_for_each(|rule| self.require_person(rule))
+        restored_acts(now, history, to_version).into_iter().try_for_each(|rule| self.require_person(rule))?;
+        taken_back(history, now.version, to_version).into_iter().try_for_each(|rule| {
+            self.require_person_for(rule, format!("undoing a person's decision ({})", rule.doing()))
+        })
+    }
+}
+
+/// The restricted acts of persons that count now and would not count any longer in a restored version.
+fn taken_back(history: &[Recorded], now: u64, to_version: u64) -> Vec<Restricted> {
+    let kept: BTreeSet<u64> = lineage(history, to_version).iter().map(|recorded| recorded.version).collect();
+    let in_effect = lineage(history, now).into_iter();
+    let lost = in_effect.filter(|recorded| recorded.actor.is_person() && !kept.contains(&recorded.version));
+    lost.filter_map(|recorded| act_of(&recorded.event)).collect()
+}
+
+/// The restricted act that an event records.
+fn act_of(event: &Event) -> Option<Restricted> {
+    match event {
+        Event::CheckApproved { .. } => Some(Restricted::Approve),
+        Event::PhaseSkipped { not_applicable: false, .. } => Some(Restricted::Skip),
+        Event::PhaseCompleted { attempt, .. } if attempt.overridden.is_some() => Some(Restricted::Override),
+        Event::SessionCompleted { forced: true } => Some(Restricted::Close),
+        Event::DefinitionUpdated { .. } => Some(Restricted::Update),
+        Event::Item(ItemEvent::ItemDropped { reason: Some(_), .. }) => Some(Restricted::Drop),
+        _ => None,
     }
 }
 
@@ -37,7 +62,9 @@ pub(crate) fn restored_acts(now: &Session, history: &[Recorded], to_version: u64
     let brought_back = brought_back(now, &restored)
         .into_iter()
         .filter(|rule| *rule != Restricted::Skip || is_skip_restricted);
-    reopened.then_some(Restricted::Override).into_iter().chain(brought_back).collect()
+    let dropped_again = taken_back(history, to_version, now.version).contains(&Restricted::Drop);
+    let dropped_again = dropped_again.then_some(Restricted::Drop);
+    reopened.then_some(Restricted::Override).into_iter().chain(dropped_again).chain(brought_back).collect()
 }
 
 /// True if a person went back since that version, and the restored version would finish a phase that is open now.

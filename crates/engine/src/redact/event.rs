@@ -96,6 +96,7 @@ impl Said {
             ItemEvent::ItemAdded { item } => self.new_item(item),
             ItemEvent::ItemSplit { parts, .. } => parts.iter_mut().for_each(|part| self.new_item(part)),
             ItemEvent::ItemBlocked { reason, .. } => self.text("the reason", Some(reason)),
+            ItemEvent::ItemDropped { reason, .. } => self.text("the reason", reason.as_mut()),
             ItemEvent::ItemSet { change, .. } => {
                 self.text("the item's title", change.title.as_mut());
                 self.fields(&mut change.fields);
@@ -106,8 +107,7 @@ impl Said {
             | ItemEvent::ItemReopened { .. }
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemReleased { .. }
-            | ItemEvent::ItemLeaseRenewed { .. }
-            | ItemEvent::ItemDropped { .. } => {}
+            | ItemEvent::ItemLeaseRenewed { .. } => {}
         }
     }
 

@@ -1,7 +1,6 @@
 //! Switches sharing on and off, and removes replicas.
 
 use super::lock::locked;
-use super::off;
 use super::remote::usual_remote;
 use super::settings::Settings;
 use super::sidecar::Sidecar;
@@ -62,7 +61,9 @@ impl Engine {
         if !erase {
             // Switching off needs no remote. So sharing can be switched off even after the remote was removed.
             let folder = self.sharing_folder()?;
-            Settings::read(&folder)?.ok_or_else(off)?;
+            if Settings::read(&folder)?.is_none() {
+                return Ok(vec!["they were not shared before; nothing changed".to_owned()]);
+            }
             let _lock = locked(&folder, self.patience.left())?;
             return switch_off(&folder).map(|()| Vec::new());
         }

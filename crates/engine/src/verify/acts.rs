@@ -1,13 +1,16 @@
 //! Judges the restricted acts of a history again. Whoever did them may have shown leftoff another policy than the one
 //! that counts here.
 
+use super::definition;
 use super::judge::Judge;
 use super::problem::Problem;
 use crate::policy::{Restricted, Who, restored_acts};
 use model::event::{Event, ItemEvent, Recorded};
-use model::item::ItemBook;
+use model::id::Name;
+use model::item::{ItemBook, RunRef};
 use model::lineage::{lineage, step};
 use model::session::Session;
+use model::workflow::PhaseDefinition;
 
 const BRINGING_BACK: &str = "bringing back what a person took back";
 const TAKING_ITEMS: &str = "taking back items that a person added";
@@ -44,6 +47,10 @@ impl Judge<'_> {
             Event::DefinitionUpdated { .. } => {
                 needs_person(Restricted::Update).then(|| Restricted::Update.doing())
             }
+            Event::Item(ItemEvent::ItemDropped { run, phase, reason: Some(_), .. }) => {
+                let is_needed = self.has_gate_for_items(run, phase);
+                (is_needed && needs_person(Restricted::Drop)).then(|| Restricted::Drop.doing())
+            }
             Event::Restored { to_version } => {
                 let history = &self.replay.history;
                 let before = &history[..history.partition_point(|known| known.version < recorded.version)];
@@ -55,5 +62,14 @@ impl Judge<'_> {
             _ => None,
         }?;
         Some(Problem::NotAllowed { version: recorded.version, doing, who: recorded.actor.to_string() })
+    }
+
+    /// True if the gate of this phase needs finished items; also if its definition is missing.
+    fn has_gate_for_items(&self, run: &RunRef, phase: &Name) -> bool {
+        let runs = &self.replay.session.runs;
+        let hash = runs.iter().find(|known| run.is(known)).map(|known| known.workflow.hash.as_str());
+        let stored = definition::stored(self.material);
+        let defined = hash.and_then(|hash| stored.get(hash)?.phase(phase.as_str()));
+        defined.is_none_or(PhaseDefinition::asks_for_items)
     }
 }

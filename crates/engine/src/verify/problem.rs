@@ -328,7 +328,10 @@ impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotCommitted { workflow } => {
-                write!(f, "the definition of workflow {workflow} differs from the committed one")
+                write!(
+                    f,
+                    "the definition of workflow {workflow} differs from the committed one: commit .leftoff/workflows/{workflow}.toml"
+                )
             }
             Self::HidesBuiltIn { workflow } => {
                 write!(f, "the project's workflow {workflow} replaces the built-in one")

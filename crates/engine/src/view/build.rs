@@ -52,7 +52,10 @@ impl Material<'_> {
     pub(crate) fn is_settled(&self, check: &str, kind: &str) -> bool {
         let items = &at_work(self.session, self.run).items;
         match kind {
-            "items" => items.done == items.total || self.settled.contains(check),
+            "items" => {
+                let all_dropped = items.total == 0 && items.dropped > 0;
+                items.open() == 0 && !all_dropped || self.settled.contains(check)
+            }
             _ => self.settled.contains(check),
         }
     }
@@ -210,6 +213,7 @@ fn phase_view(
         proving: None,
         attempts: phase.attempts.clone(),
         attempt_count: phase.attempt_count,
+        items: phase.items,
     }
 }
 

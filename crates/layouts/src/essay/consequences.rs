@@ -55,7 +55,7 @@ pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     gone.sort_by_key(|item| (Reverse(item.level()), item.sort_key()));
     let dropped = gone.into_iter().map(|item| {
         let (id, run, phase) = (item.id.clone(), item.run.clone(), item.phase.clone());
-        Event::Item(ItemEvent::ItemDropped { id, run, phase })
+        Event::Item(ItemEvent::ItemDropped { id, run, phase, reason: None })
     });
     let fields = BTreeMap::from([("birds_eye_approved".to_owned(), json!(false))]);
     dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()

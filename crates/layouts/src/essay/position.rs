@@ -103,7 +103,7 @@ impl<'a> Standpoint<'a> {
         let paragraphs = self.paragraphs(section);
         let is_begun = paragraphs.iter().any(|item| item.is_done() || item.status == ItemStatus::Active);
         match &section.status {
-            ItemStatus::Completed { .. } => StageStatus::Completed,
+            ItemStatus::Completed { .. } | ItemStatus::Dropped { .. } => StageStatus::Completed,
             ItemStatus::Active | ItemStatus::Blocked { .. } => StageStatus::InProgress,
             ItemStatus::Pending if section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true)) => {
                 StageStatus::NeedsReview

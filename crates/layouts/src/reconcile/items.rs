@@ -110,7 +110,7 @@ fn is_blank(item: &Item) -> bool {
 fn drop_one(draft: &mut Draft, id: &ItemId) {
     let Some(ours) = draft.items().get(id) else { return };
     let (id, run, phase) = (id.clone(), ours.run.clone(), ours.phase.clone());
-    draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
+    draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase, reason: None }));
 }
 
 /// For layouts whose files give the number of parts: if the number of completed parts changed, completes that
@@ -217,6 +217,9 @@ fn move_on(draft: &mut Draft, was: Option<&Item>, theirs: &Item) {
         ItemStatus::Active => ItemEvent::ItemStarted { id },
         ItemStatus::Completed { .. } => ItemEvent::ItemCompleted { id, run, phase },
         ItemStatus::Blocked { reason } => ItemEvent::ItemBlocked { id, reason: reason.clone() },
+        ItemStatus::Dropped { reason } => {
+            ItemEvent::ItemDropped { id, run, phase, reason: Some(reason.clone()) }
+        }
     };
     draft.push(Event::Item(event));
 }

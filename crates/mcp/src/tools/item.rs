@@ -9,13 +9,13 @@ use engine::{Intent, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request
 use model::item::LONGEST_LEASE_SECONDS;
 
 const ACTIONS: &[&str] =
-    &["list", "add", "claim", "start", "done", "block", "unblock", "release", "split", "set"];
+    &["list", "add", "claim", "start", "done", "block", "unblock", "drop", "release", "split", "set"];
 const MOST_LISTED: usize = 100;
 const LONGEST_TITLE: usize = 200;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "item",
-    description: "The session's to-do list: tasks, sections, findings. Use it instead of a list of your own. claim takes `id`, or the next ready one, so that no other agent works on it; done, block (with reason) and release end that; split cuts one into `titles`.",
+    description: "The session's to-do list: tasks, sections. Use it instead of your own list. claim takes `id`, or the next ready one, so no other agent works on it; done, block, drop (both with reason) and release end that; split cuts one into `titles`.",
     parameters: &[
         required("action", ArgumentType::Choice(ACTIONS), ""),
         optional("id", ArgumentType::Text, ""),
@@ -52,6 +52,10 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
         "block" => {
             let reason = call.arguments.required_text("reason", "\"waits for the certificate\"")?;
             ItemRequest::Block { id: the_item(call)?, reason }
+        }
+        "drop" => {
+            let reason = call.arguments.required_text("reason", "\"one cookie is enough\"")?;
+            ItemRequest::Drop { id: the_item(call)?, reason }
         }
         "start" => ItemRequest::Start { id: the_item(call)? },
         "done" => ItemRequest::Done { id: the_item(call)? },

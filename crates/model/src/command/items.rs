@@ -1,7 +1,9 @@
 //! Decides commands about items: returns events, or a refusal. Sees only the items that the caller passes.
 
+mod dropping;
 mod leases;
 mod refusals;
+mod splitting;
 
 pub use leases::{renewals, set_aside};
 
@@ -39,14 +41,39 @@ pub struct Context<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemCommand {
     Add(AddItem),
-    Start { id: ItemId },
-    Complete { id: ItemId },
-    Block { id: ItemId, reason: String },
-    Unblock { id: ItemId },
-    Claim { id: ItemId, seconds: u64 },
-    Release { id: ItemId },
-    Split { id: ItemId, titles: Vec<String> },
-    Set { id: ItemId, edit: ItemEdit },
+    Start {
+        id: ItemId,
+    },
+    Complete {
+        id: ItemId,
+    },
+    Block {
+        id: ItemId,
+        reason: String,
+    },
+    Unblock {
+        id: ItemId,
+    },
+    /// Gives the item up, because it is no longer needed.
+    Drop {
+        id: ItemId,
+        reason: String,
+    },
+    Claim {
+        id: ItemId,
+        seconds: u64,
+    },
+    Release {
+        id: ItemId,
+    },
+    Split {
+        id: ItemId,
+        titles: Vec<String>,
+    },
+    Set {
+        id: ItemId,
+        edit: ItemEdit,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +119,7 @@ pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>,
         ItemCommand::Complete { id } => context.complete(&id)?,
         ItemCommand::Block { id, reason } => context.block(&id, reason)?,
         ItemCommand::Unblock { id } => context.unblock(&id)?,
+        ItemCommand::Drop { id, reason } => context.drop_item(&id, reason)?,
         ItemCommand::Claim { id, seconds } => context.claim(&id, seconds)?,
         ItemCommand::Release { id } => context.release(&id)?,
         ItemCommand::Split { id, titles } => context.split(&id, titles)?,
@@ -235,7 +263,7 @@ impl Context<'_> {
             // A blocked container has work of its own besides its parts, so it is not completed together with its last
             // part.
             let is_blocked = matches!(parent.status, ItemStatus::Blocked { .. });
-            if parent.is_done() || is_blocked || parent.open_parts > 1 {
+            if !parent.is_open() || is_blocked || parent.open_parts > 1 {
                 break;
             }
             events.push(completed(parent));
@@ -261,7 +289,10 @@ impl Context<'_> {
         refuse_finished(item, "unblock")?;
         match item.status {
             ItemStatus::Blocked { .. } => Ok(vec![ItemEvent::ItemUnblocked { id: item.id.clone() }]),
-            ItemStatus::Pending | ItemStatus::Active | ItemStatus::Completed { .. } => Ok(Vec::new()),
+            ItemStatus::Pending
+            | ItemStatus::Active
+            | ItemStatus::Completed { .. }
+            | ItemStatus::Dropped { .. } => Ok(Vec::new()),
         }
     }
 
@@ -272,33 +303,6 @@ impl Context<'_> {
             Some(_) => Ok(vec![ItemEvent::ItemReleased { id: item.id.clone() }]),
             None => Ok(Vec::new()),
         }
-    }
-
-    fn split(&self, id: &ItemId, titles: Vec<String>) -> Decided {
-        const DOING: &str = "split";
-        let item = self.item(id)?;
-        refuse_container(item, DOING)?;
-        self.refuse_splitting(item, DOING, false)?;
-        let mut parts = Vec::new();
-        for (number, title) in (1..).zip(titles) {
-            let id = item.id.part(number).map_err(|why| ItemRefusal::NoName { id: item.id.clone(), why })?;
-            self.refuse_taken(&id)?;
-            parts.push(NewItem {
-                id,
-                kind: item.kind.clone(),
-                title,
-                run: item.run.clone(),
-                phase: item.phase.clone(),
-                parent: Some(item.id.clone()),
-                order: order_after(number - 1)?,
-                depends_on: item.depends_on.clone(),
-                fields: BTreeMap::new(),
-            });
-        }
-        if parts.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(vec![ItemEvent::ItemSplit { id: item.id.clone(), parts }])
     }
 
     fn set(&self, id: &ItemId, edit: ItemEdit) -> Decided {

@@ -32,9 +32,16 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item was dropped because its layout can no longer store it. One such layout stores only the number of items,
-    /// and the number became smaller. Another stores only the items of one run, and another run started.
-    ItemDropped { id: ItemId, run: RunRef, phase: Name },
+    /// An item was dropped. With a reason: somebody decided that it is no longer needed. Without one: its layout stores
+    /// only the number of items and the number became smaller, or its layout has room for the items of one run only and
+    /// another run started.
+    ItemDropped {
+        id: ItemId,
+        run: RunRef,
+        phase: Name,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
 }
 
 impl ItemEvent {

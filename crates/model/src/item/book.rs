@@ -79,7 +79,7 @@ impl ItemBook {
             if key == to.key() {
                 return Some(self.path_back(&came_from, key));
             }
-            let Some(item) = self.items.get(&key).filter(|item| !item.is_done()) else { continue };
+            let Some(item) = self.items.get(&key).filter(|item| item.is_open()) else { continue };
             let waited_for = item
                 .waits_for
                 .iter()
@@ -123,7 +123,8 @@ impl ItemBook {
             }),
             ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.add(part, at)),
             ItemEvent::ItemSet { id, change } => self.set(id, change, at),
-            ItemEvent::ItemDropped { id, .. } => self.take_out(id, at),
+            ItemEvent::ItemDropped { id, reason: None, .. } => self.take_out(id, at),
+            ItemEvent::ItemDropped { id, reason: Some(reason), .. } => self.drop_kept(id, reason, at),
         }
     }
 
@@ -146,6 +147,7 @@ impl ItemBook {
             waits_for: Vec::new(),
             parts: 0,
             open_parts: 0,
+            dropped_parts: 0,
             counters: BTreeMap::new(),
             fields: new.fields.clone(),
             lease: None,
@@ -183,16 +185,33 @@ impl ItemBook {
     }
 
     fn complete(&mut self, id: &ItemId, at: Timestamp) {
-        let Some(item) = self.get(id).filter(|item| !item.is_done()) else { return };
+        let Some(item) = self.get(id).filter(|item| item.is_open()) else { return };
         let parent = item.parent.clone();
-        self.on(id, at, |item| {
-            item.status = ItemStatus::Completed { completed_at: at };
-            item.waits_for.clear();
-            item.lease = None;
-        });
+        self.end(id, ItemStatus::Completed { completed_at: at }, at);
         if let Some(parent) = parent {
             self.on(&parent, at, |parent| parent.open_parts = parent.open_parts.saturating_sub(1));
         }
+    }
+
+    /// Keeps a dropped item, with the reason. Nothing waits for it any longer.
+    fn drop_kept(&mut self, id: &ItemId, reason: &str, at: Timestamp) {
+        let Some(item) = self.get(id).filter(|item| item.is_open()) else { return };
+        let parent = item.parent.clone();
+        self.end(id, ItemStatus::Dropped { reason: reason.to_owned() }, at);
+        if let Some(parent) = parent {
+            self.on(&parent, at, |parent| {
+                parent.open_parts = parent.open_parts.saturating_sub(1);
+                parent.dropped_parts = parent.dropped_parts.saturating_add(1);
+            });
+        }
+    }
+
+    fn end(&mut self, id: &ItemId, status: ItemStatus, at: Timestamp) {
+        self.on(id, at, |item| {
+            item.status = status;
+            item.waits_for.clear();
+            item.lease = None;
+        });
         for key in self.dependents.get(&id.key()).cloned().unwrap_or_default() {
             if let Some(dependent) = self.items.get_mut(&key) {
                 dependent.waits_for.retain(|need| !need.is(id));
@@ -210,7 +229,7 @@ impl ItemBook {
             item.waits_for = waits_for;
         });
         for key in self.dependents.get(&id.key()).cloned().unwrap_or_default() {
-            if let Some(dependent) = self.items.get_mut(&key).filter(|item| !item.is_done()) {
+            if let Some(dependent) = self.items.get_mut(&key).filter(|item| item.is_open()) {
                 dependent.waits_for.push(id.clone());
                 self.touched.insert(key);
             }
@@ -226,10 +245,12 @@ impl ItemBook {
         self.rewire(id, &[]);
         if let Some(parent) = &item.parent {
             self.parts.entry(parent.key()).or_default().remove(&id.key());
-            let was_open = u32::from(!item.is_done());
+            let was_open = u32::from(item.is_open());
+            let was_dropped = u32::from(item.is_dropped());
             self.on(parent, at, |parent| {
                 parent.parts = parent.parts.saturating_sub(1);
                 parent.open_parts = parent.open_parts.saturating_sub(was_open);
+                parent.dropped_parts = parent.dropped_parts.saturating_sub(was_dropped);
             });
         }
         for key in self.dependents.remove(&id.key()).unwrap_or_default() {
@@ -295,7 +316,9 @@ impl ItemBook {
         for (key, item) in &mut self.items {
             let can_be_held = match item.status {
                 ItemStatus::Pending | ItemStatus::Active => !item.is_container(),
-                ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } => false,
+                ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } | ItemStatus::Dropped { .. } => {
+                    false
+                }
             };
             item.lease = now.items.get(key).filter(|_| can_be_held).and_then(|known| known.lease.clone());
         }
@@ -303,7 +326,7 @@ impl ItemBook {
     }
 
     fn is_open(&self, id: &ItemId) -> bool {
-        self.get(id).is_some_and(|item| !item.is_done())
+        self.get(id).is_some_and(Item::is_open)
     }
 
     fn on(&mut self, id: &ItemId, at: Timestamp, change: impl FnOnce(&mut Item)) {

@@ -238,6 +238,7 @@ fn a_dropped_item_is_none_any_more_and_nothing_waits_for_it() {
         id: item.id.clone(),
         run: item.run.clone(),
         phase: item.phase.clone(),
+        reason: None,
     };
     let event = Event::Item(dropped(work.item("a.2")));
     work.keep(&anna(), &[event]);
@@ -248,6 +249,40 @@ fn a_dropped_item_is_none_any_more_and_nothing_waits_for_it() {
     // The id of a dropped item can be used again.
     work.did(&anna(), add_part("a.2", "a", &[]));
     assert_eq!((work.item("a").parts, work.counts()), (2, (0, 4)));
+}
+
+#[test]
+fn an_item_given_up_stays_with_its_reason_and_is_counted_apart() {
+    let mut work = Work::with(&["a", "b"]);
+    work.did(&anna(), needs("b", &["a"]));
+    let give_up = |id_text: &str| ItemCommand::Drop { id: id(id_text), reason: "one tab".to_owned() };
+    work.did(&anna(), give_up("a"));
+    assert_eq!(work.item("a").status, ItemStatus::Dropped { reason: "one tab".to_owned() });
+    assert!(work.item("b").waits_for.is_empty(), "nothing waits for it any longer");
+    assert_eq!(work.counts(), (0, 1));
+    assert_eq!(work.session.run().expect("a run").current().items.dropped, 1);
+    assert_eq!(work.item("a").state(), ItemState::Done);
+    let refused = work.refused(&anna(), done("a"));
+    assert!(matches!(refused, ItemRefusal::Dropped { .. }), "{refused:?}");
+    assert_eq!(work.did(&anna(), give_up("a")), [], "once more changes nothing");
+}
+
+#[test]
+fn a_container_without_open_parts_is_done_if_a_part_was_and_else_given_up() {
+    let give_up = |id_text: &str| ItemCommand::Drop { id: id(id_text), reason: "late".to_owned() };
+    for (done_first, expected) in [(true, "completed"), (false, "dropped")] {
+        let mut work = Work::with(&["a"]);
+        work.did(&anna(), split("a", 2));
+        let refused = work.refused(&anna(), give_up("a"));
+        assert!(matches!(refused, ItemRefusal::Container { .. }), "{refused:?}");
+        let first = if done_first { done("a.1") } else { give_up("a.1") };
+        work.did(&anna(), first);
+        assert!(work.item("a").is_open());
+        work.did(&anna(), give_up("a.2"));
+        assert_eq!(work.item("a").status.name(), expected);
+        let counts = work.item("a").part_counts();
+        assert_eq!((counts.done, counts.total), if done_first { (1, 1) } else { (0, 0) });
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub enum ItemRefusal {
     NoName { id: ItemId, why: InvalidId },
     #[error("cannot {doing} item '{id}': it is finished")]
     Finished { doing: &'static str, id: ItemId },
+    #[error("cannot {doing} item '{id}': it was dropped: {reason}")]
+    Dropped { doing: &'static str, id: ItemId, reason: String },
     #[error("cannot {doing} item '{id}': {holder} holds it until {}", until.strftime("%-d %b %H:%M:%S UTC"))]
     Held { doing: &'static str, id: ItemId, holder: String, until: Timestamp },
     #[error("cannot {doing} item '{id}': it waits for {}", listed(waits_for))]
@@ -37,8 +39,14 @@ pub enum ItemRefusal {
     PhaseDone { phase: Name, current: Name },
     #[error("a part of '{parent}' belongs to the same phase, '{phase}', not to '{asked}'")]
     OtherPhase { parent: ItemId, phase: Name, asked: String },
-    #[error("{}", nothing_ready(phase, *done, *total))]
-    NothingReady { phase: Name, done: u32, total: u32 },
+    #[error("{}", nothing_ready(phase, *done, *total, later.as_ref()))]
+    NothingReady {
+        phase: Name,
+        done: u32,
+        total: u32,
+        /// A later phase that has items.
+        later: Option<Name>,
+    },
     #[error("{}", left_open(phase, *open, item))]
     LeftOpen { phase: Name, open: u32, item: String },
     #[error("order {order} is too high: the maximum is {highest}")]
@@ -53,6 +61,7 @@ impl ItemRefusal {
             Self::Exists { .. } => "item_exists",
             Self::NoName { .. } => "item_name",
             Self::Finished { .. } => "item_finished",
+            Self::Dropped { .. } => "item_dropped",
             Self::Held { .. } => "item_held",
             Self::Waits { .. } => "item_waits",
             Self::Container { .. } => "item_container",
@@ -77,6 +86,7 @@ impl ItemRefusal {
             Self::Exists { .. }
             | Self::NoName { .. }
             | Self::Finished { .. }
+            | Self::Dropped { .. }
             | Self::Held { .. }
             | Self::Waits { .. }
             | Self::Container { .. }
@@ -103,17 +113,22 @@ impl ItemRefusal {
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
                 Hint::new("claim the first free item: ").run_here(words!["item", "claim"])
             }
+            Self::Dropped { .. } => Hint::new("if it is needed after all, add it again: ")
+                .run_here(words!["item", "add", "<title>"]),
             Self::Held { id, .. } => {
                 Hint::new("the item is free after that time; a person can release the item now: ")
                     .run_here(words!["item", "release", id])
             }
             Self::Waits { waits_for, .. } => match waits_for.first() {
-                Some(first) => Hint::new(format!("finish item '{first}' first: "))
-                    .run_here(words!["item", "done", first]),
+                Some(first) => Hint::new(format!("work on item '{first}' first: "))
+                    .run_here(words!["item", "claim", first]),
                 None => Hint::new("see which items are ready: ").run_here(words!["item", "list"]),
             },
             Self::Container { doing: "split", id, .. } => {
                 Hint::new("add one more part: ").run_here(words!["item", "add", "<title>", "--parent", id])
+            }
+            Self::Container { doing: "drop", .. } => {
+                Hint::new("drop the parts that are not needed: ").run_here(words!["item", "list"])
             }
             Self::Container { .. } => Hint::new("finish the parts: ").run_here(words!["item", "list"]),
             Self::Blocked { id, .. } => Hint::new("unblock the item once the reason is resolved: ")
@@ -133,12 +148,15 @@ impl ItemRefusal {
                 format!("add the item to the current phase: --phase {current}").into()
             }
             Self::OtherPhase { .. } => "omit --phase".into(),
+            Self::NothingReady { total: 0, phase, later: Some(_), .. } => {
+                Hint::new(format!("complete {phase} first: ")).run_here(words!["advance", "--phase", phase])
+            }
             // The command names the phase: without `--phase`, the item might be added to another phase.
             Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase needs: ")
                 .run_here(words!["next"])
                 .then("; or add items to the phase: ")
                 .run_here(words!["item", "add", "<title>", "--phase", phase]),
-            Self::NothingReady { done, total, phase } if done == total => {
+            Self::NothingReady { done, total, phase, .. } if done == total => {
                 Hint::new("all items are done; complete the phase: ")
                     .run_here(words!["advance", "--phase", phase])
             }
@@ -160,10 +178,11 @@ fn left_open(phase: &Name, open: u32, item: &str) -> String {
     )
 }
 
-fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {
-    match total {
-        0 => format!("phase '{phase}' has no items"),
-        _ => format!("no item of phase '{phase}' is ready ({done} of {total} are done)"),
+fn nothing_ready(phase: &Name, done: u32, total: u32, later: Option<&Name>) -> String {
+    match (total, later) {
+        (0, Some(later)) => format!("phase '{phase}' has no items; phase '{later}' has"),
+        (0, None) => format!("phase '{phase}' has no items"),
+        (_, _) => format!("no item of phase '{phase}' is ready ({done} of {total} are done)"),
     }
 }
 

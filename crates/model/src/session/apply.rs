@@ -287,7 +287,13 @@ impl Session {
             ItemEvent::ItemReopened { run, phase, .. } => {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
             }
-            ItemEvent::ItemDropped { run, phase, .. } => {
+            ItemEvent::ItemDropped { run, phase, reason: Some(_), .. } => {
+                self.on_items(run, phase, |items| {
+                    items.total = items.total.saturating_sub(1);
+                    items.dropped += 1;
+                })
+            }
+            ItemEvent::ItemDropped { run, phase, reason: None, .. } => {
                 // The counts of an earlier run do not change.
                 if self.run().is_some_and(|current| run.is(current)) {
                     self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));

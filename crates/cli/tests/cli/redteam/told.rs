@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
 /// A phase that requires all items to be done.
-const ITEMS: &str =
+pub(super) const ITEMS: &str =
     "[[phase]]\nid = \"build\"\nitems = \"task\"\n[[phase.check]]\nid = \"all\"\nkind = \"items\"\n";
 
 /// A workflow whose second phase applies only if a file exists.

@@ -5,9 +5,14 @@ use crate::checks::Submission;
 use crate::error::Result;
 use crate::execute::bounded;
 use crate::execute::placeholder::refuse_placeholders;
+use crate::words::one_line;
+use model::gate::undeclared;
 use model::phase::Phase;
 use model::session::Session;
 use model::typed_value::{Given, guess};
+use model::workflow::{CheckKind, PhaseDefinition};
+
+const LONGEST_NAME: usize = 60;
 
 /// Returns a message if evidence was given for a completed phase, because such evidence is not recorded.
 pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
@@ -23,6 +28,30 @@ pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Optio
             "{phase} was already completed, so this evidence was not recorded: {new}; to keep the evidence: leftoff note"
         )
     })
+}
+
+/// Messages about evidence that the phase does not declare and no expression of its gate reads, such as a misspelled
+/// optional one.
+pub(super) fn not_declared(defined: &PhaseDefinition, request: &AdvanceRequest) -> Vec<String> {
+    let is_read = |name: &str| {
+        let reads = |kind: &CheckKind| matches!(kind, CheckKind::Expr { expr, .. } if expr.contains(name));
+        defined.checks.iter().any(|check| reads(&check.kind))
+    };
+    let declared = || defined.evidence.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ");
+    let unread =
+        undeclared(&defined.evidence, &request.evidence).into_iter().filter(|(name, _)| !is_read(name));
+    let line = |(name, meant): (&str, Option<&str>)| {
+        let (name, phase) = (one_line(name, LONGEST_NAME), &defined.id);
+        match meant {
+            Some(meant) => {
+                format!("no check of phase '{phase}' reads evidence '{name}'; did you mean '{meant}'?")
+            }
+            None => {
+                format!("no check of phase '{phase}' reads evidence '{name}'; it declares {}", declared())
+            }
+        }
+    };
+    unread.map(line).collect()
 }
 
 /// Returns the submission, with evidence and outputs added that the file of a claimed phase contains. Newly given

@@ -27,7 +27,7 @@ impl Engine {
     /// Refuses to complete an item that must be split into parts first: the parts are its work, and a completed item
     /// can no longer be split.
     pub(super) fn refuse_unsplit(&self, session: &Session, item: Option<&Item>) -> Result<()> {
-        let Some(item) = item.filter(|item| !item.is_done()) else { return Ok(()) };
+        let Some(item) = item.filter(|item| item.is_open()) else { return Ok(()) };
         // If the definition of a session is lost, its rules are unknown and not applied.
         let Ok(definition) = self.definition_of(session) else { return Ok(()) };
         match definition.phase(item.phase.as_str()) {

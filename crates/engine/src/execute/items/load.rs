@@ -53,7 +53,7 @@ impl<'a> Loading<'a> {
     pub(super) fn what_is_needed_by(&mut self, command: &ItemCommand) -> Result<()> {
         match command {
             ItemCommand::Add(new) => self.for_adding(new),
-            ItemCommand::Complete { id } => self.for_completing(id),
+            ItemCommand::Complete { id } | ItemCommand::Drop { id, .. } => self.for_completing(id),
             ItemCommand::Split { id, titles } => self.for_splitting(id, titles.len()),
             ItemCommand::Set { id, edit } => self.for_setting(id, edit),
             ItemCommand::Start { id }
@@ -149,7 +149,7 @@ impl<'a> Loading<'a> {
             if !seen.insert(id.key()) {
                 continue;
             }
-            let Some(item) = self.item(&id)?.filter(|item| !item.is_done()) else { continue };
+            let Some(item) = self.item(&id)?.filter(Item::is_open) else { continue };
             open.extend(item.waits_for);
             if item.parts > 0 {
                 open.extend(self.direct_parts(&id)?);

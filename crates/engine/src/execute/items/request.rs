@@ -49,6 +49,11 @@ pub enum ItemRequest {
     Unblock {
         id: String,
     },
+    /// Gives the item up, because it is no longer needed.
+    Drop {
+        id: String,
+        reason: String,
+    },
     /// Claims an item for `seconds`: the named one or, without a name, the first ready one. If several callers try,
     /// exactly one of them gets the item.
     Claim {
@@ -101,6 +106,10 @@ impl Engine {
             }
             ItemRequest::Unblock { id } => {
                 self.item_command("item unblock", ItemCommand::Unblock { id: parse(&id)? })
+            }
+            ItemRequest::Drop { id, reason } => {
+                let reason = checked_reason(&reason)?;
+                self.item_command("item drop", ItemCommand::Drop { id: parse(&id)?, reason })
             }
             ItemRequest::Release { id } => {
                 self.item_command("item release", ItemCommand::Release { id: parse(&id)? })

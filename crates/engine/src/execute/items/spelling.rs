@@ -58,6 +58,7 @@ impl Spellings {
             ItemCommand::Complete { id } => ItemCommand::Complete { id: self.known(id) },
             ItemCommand::Block { id, reason } => ItemCommand::Block { id: self.known(id), reason },
             ItemCommand::Unblock { id } => ItemCommand::Unblock { id: self.known(id) },
+            ItemCommand::Drop { id, reason } => ItemCommand::Drop { id: self.known(id), reason },
             ItemCommand::Claim { id, seconds } => ItemCommand::Claim { id: self.known(id), seconds },
             ItemCommand::Release { id } => ItemCommand::Release { id: self.known(id) },
             ItemCommand::Split { id, titles } => ItemCommand::Split { id: self.known(id), titles },

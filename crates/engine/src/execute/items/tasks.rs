@@ -206,7 +206,7 @@ fn place(
     let edit = ItemEdit {
         title: (item.title != title).then_some(title),
         fields: listed.into_iter().filter(is_new).collect(),
-        needs: if item.is_done() { Vec::new() } else { missing },
+        needs: if !item.is_open() { Vec::new() } else { missing },
         ..ItemEdit::default()
     };
     if edit != ItemEdit::default() {
@@ -222,11 +222,11 @@ fn tick(task: &Task, found: &FoundList, known: &Known, deciding: &mut Deciding) 
     let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };
     let needs = known.ids(&task.needs)?;
     let missing: Vec<ItemId> = needs.into_iter().filter(|need| !item.depends_on.contains(need)).collect();
-    if !missing.is_empty() && !item.is_done() && !task.ticked {
+    if !missing.is_empty() && item.is_open() && !task.ticked {
         let edit = ItemEdit { needs: missing, ..ItemEdit::default() };
         deciding.take_or_say(&id, ItemCommand::Set { id: id.clone(), edit });
     }
-    if !task.ticked || item.is_done() || item.parts > 0 {
+    if !task.ticked || !item.is_open() || item.parts > 0 {
         return Ok(());
     }
     let fields = claimed(found, &deciding.session);

@@ -346,6 +346,6 @@ fn is_current(item: &Item, now: Timestamp) -> bool {
     match item.status {
         ItemStatus::Active => true,
         ItemStatus::Pending => item.live_lease(now).is_some(),
-        ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } => false,
+        ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } | ItemStatus::Dropped { .. } => false,
     }
 }

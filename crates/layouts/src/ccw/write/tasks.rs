@@ -192,7 +192,7 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
 fn status(item: &Item, (is_later, now): (bool, Timestamp)) -> &'static str {
     let is_held = item.live_lease(now).is_some();
     match &item.status {
-        ItemStatus::Completed { .. } => "completed",
+        ItemStatus::Completed { .. } | ItemStatus::Dropped { .. } => "completed",
         ItemStatus::Blocked { .. } => "blocked",
         ItemStatus::Pending | ItemStatus::Active if item.open_parts > 0 => "container",
         ItemStatus::Pending if !is_held => "pending",

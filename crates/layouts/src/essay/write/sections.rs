@@ -282,7 +282,10 @@ impl Changes<'_> {
 fn ended(item: &Item) -> Value {
     match item.status {
         ItemStatus::Completed { completed_at } => time(completed_at),
-        ItemStatus::Pending | ItemStatus::Active | ItemStatus::Blocked { .. } => Value::Null,
+        ItemStatus::Pending
+        | ItemStatus::Active
+        | ItemStatus::Blocked { .. }
+        | ItemStatus::Dropped { .. } => Value::Null,
     }
 }
 

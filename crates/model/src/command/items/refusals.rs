@@ -91,10 +91,14 @@ pub(super) enum Takeover {
 }
 
 pub(super) fn refuse_finished(item: &Item, doing: &'static str) -> Result<(), Refusal> {
-    if item.is_done() {
-        return Err(ItemRefusal::Finished { doing, id: item.id.clone() }.into());
+    let id = item.id.clone();
+    match &item.status {
+        ItemStatus::Completed { .. } => Err(ItemRefusal::Finished { doing, id }.into()),
+        ItemStatus::Dropped { reason } => {
+            Err(ItemRefusal::Dropped { doing, id, reason: reason.clone() }.into())
+        }
+        ItemStatus::Pending | ItemStatus::Active | ItemStatus::Blocked { .. } => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn refuse_container(item: &Item, doing: &'static str) -> Result<(), Refusal> {

@@ -17,6 +17,7 @@ fn any_command() -> impl Strategy<Value = ItemCommand> {
         4 => any_id().prop_map(done),
         1 => any_id().prop_map(block),
         1 => any_id().prop_map(|text| ItemCommand::Unblock { id: id(text) }),
+        2 => any_id().prop_map(|text| ItemCommand::Drop { id: id(text), reason: "late".to_owned() }),
         3 => any_id().prop_map(claim),
         1 => any_id().prop_map(release),
         2 => (any_id(), 1..3_usize).prop_map(|(id, parts)| split(id, parts)),
@@ -37,16 +38,16 @@ fn check(work: &Work) {
     for item in work.book.iter() {
         let parts: Vec<&Item> = work.book.parts_of(&item.id).collect();
         assert_eq!(item.parts as usize, parts.len(), "{} knows its parts", item.id);
-        assert_eq!(item.open_parts as usize, parts.iter().filter(|part| !part.is_done()).count());
+        assert_eq!(item.open_parts as usize, parts.iter().filter(|part| part.is_open()).count());
         assert!((1..=DEEPEST_LEVEL).contains(&item.level()));
         if item.is_container() {
-            assert_eq!(item.is_done(), item.open_parts == 0, "container {}", item.id);
+            assert_eq!(item.is_open(), item.open_parts > 0, "container {}", item.id);
             assert_eq!(item.lease, None, "nobody holds a container");
         }
         for need in &item.depends_on {
             let need = work.book.get(need).expect("a dependency exists");
             let waits = item.waits_for.iter().any(|other| other.is(&need.id));
-            assert_eq!(waits, !need.is_done() && !item.is_done(), "{} for {}", item.id, need.id);
+            assert_eq!(waits, need.is_open() && item.is_open(), "{} for {}", item.id, need.id);
         }
         for need in &item.waits_for {
             assert_eq!(work.book.waiting_path(need, &item.id), None, "{} is in a cycle", item.id);
@@ -57,15 +58,13 @@ fn check(work: &Work) {
         }
     }
     let counted = work.book.iter().filter(|item| item.is_done()).count();
-    assert_eq!(
-        work.counts(),
-        (u32::try_from(counted).expect("few"), u32::try_from(work.book.iter().count()).expect("few"))
-    );
+    let kept = work.book.iter().filter(|item| !item.is_dropped()).count();
+    assert_eq!(work.counts(), (u32::try_from(counted).expect("few"), u32::try_from(kept).expect("few")));
 }
 
 /// A book with exactly those items that a decision and its events may need.
 fn part_of(book: &ItemBook, command: &ItemCommand) -> ItemBook {
-    let ItemCommand::Complete { id } = command else { return book.clone() };
+    let (ItemCommand::Complete { id } | ItemCommand::Drop { id, .. }) = command else { return book.clone() };
     let mut part = ItemBook::default();
     let mut at = book.get(id);
     while let Some(item) = at {

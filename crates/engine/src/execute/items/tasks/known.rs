@@ -58,7 +58,7 @@ impl Known {
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()
-                && !(candidate.is_taken || candidate.item.is_done())
+                && !(candidate.is_taken || !candidate.item.is_open())
         };
         let gone = candidates.iter().filter(is_gone).map(|candidate| candidate.item.id.clone()).collect();
         let taken: BTreeSet<String> = items.iter().map(|item| item.id.key()).collect();
@@ -106,7 +106,7 @@ fn has_number(task: &Task, candidate: &Candidate<'_>) -> bool {
 /// True if the task may belong to this item although its title differs. If the item is finished and the titles are
 /// unrelated, the task is different work.
 fn may_be_renamed(task: &Task, candidate: &Candidate<'_>) -> bool {
-    !candidate.item.is_done() || is_reworded(&task.title, &candidate.item.title)
+    candidate.item.is_open() || is_reworded(&task.title, &candidate.item.title)
 }
 
 /// Gives each new task its own id as the id of its item. If another item has that id, a number is added.
