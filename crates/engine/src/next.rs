@@ -298,7 +298,7 @@ fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> N
         format!(" in {}, which comes first", phase_called(number, phase))
     });
     let of = of.unwrap_or_default();
-    let done = format!("{} of {} done{of}", counts.done, counts.total);
+    let done = format!("{} of {} items done{of}", counts.done, counts.total);
     let Some(next) = &items.next else { return nothing_ready(material, items, &done) };
     let title = quoted(&next.item.title, LONGEST_QUOTATION);
     let defined = material.definition.and_then(|workflow| workflow.phase(next.item.phase.as_str()));

@@ -115,6 +115,12 @@ impl Outcomes {
         *copy.count_mut(outcome)
     }
 
+    /// Returns the same counts without the phases that have nothing to check.
+    #[must_use]
+    pub fn without_done(self) -> Self {
+        Self { done: 0, ..self }
+    }
+
     /// True if every finished phase was completed without failed checks or does not apply: no phase was claimed,
     /// overridden or skipped.
     pub fn is_plain(&self) -> bool {

@@ -69,10 +69,17 @@ fn sessions(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// Returns, for example, `1/4 done, build`. Only the number if the session is over, because no phase is current then.
+fn far_along(line: &ShortView) -> String {
+    let total = line.total_phases.map(|total| format!("/{total}")).unwrap_or_default();
+    let phase = if matches!(line.lifecycle.as_str(), "completed" | "abandoned") { String::new() } else { format!(", {}", outside(&line.phase)) };
+    format!("{}{total} done{phase}", line.phases_done)
+}
+
 fn session_rows(line: &ShortView, is_shown: bool, state: &State, width: usize, look: Look) -> Vec<Row> {
     let mark = if is_shown { look.arrow() } else { " " };
     let tone = if line.current || is_shown { Tone::Heading } else { Tone::Plain };
-    let done = format!("{} {}", line.how_far(), outside(&line.phase));
+    let done = far_along(line);
     let ago = engine::words::ago(line.updated_at, state.snapshot.now);
     let shown = state.view().filter(|_| is_shown).map(|view| view.short_status().to_owned());
     let place = line.machine.as_ref().map(|machine| format!(" on {}", outside(machine)));

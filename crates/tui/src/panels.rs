@@ -42,7 +42,7 @@ pub fn is_waited_for(shown: &Shown, chosen: bool) -> bool {
 }
 
 fn nothing(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let mut rows = vec![Row::new(Tone::Heading, "Waiting for session…"), Row::default()];
+    let mut rows = vec![Row::new(Tone::Heading, "Waiting for session… (none here yet)"), Row::default()];
     if let Some(next) = &snapshot.next {
         rows.extend(wrapped(Tone::Plain, &outside(&next.summary.to_string()), width, 0));
         rows.extend(next.command.iter().map(|command| Row::new(Tone::Command, format!("  {command}"))));

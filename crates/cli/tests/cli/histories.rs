@@ -535,7 +535,7 @@ fn finished() {
         status: "completed",
         next: ("", 0),
         markdown: &[
-            "**Finished** 14 Nov: 3 of 3 phases done (100 %): 3 done.",
+            "**Finished** 14 Nov: 3 of 3 phases done (100 %).",
             "- 2 Implement (1 h, no gate): change=4e1f0aa\n",
         ],
         never: &["remaining", "left.", "Phase 3", "longer than"],

@@ -98,7 +98,7 @@ fn a_claim_is_one_agents_until_it_runs_out() {
     }
     sandbox.run_as("codex:two", ["item", "claim"]).code(3);
     let next = sandbox.run_as("codex:two", ["next"]).ok().stdout;
-    assert!(next.starts_with("No item is ready (0 of 2 done)"), "{next}");
+    assert!(next.starts_with("No item is ready (0 of 2 items done)"), "{next}");
     sandbox.at("2026-11-14T10:10:00Z");
     let taken = sandbox.run_as("codex:two", ["item", "claim", "--json"]).ok().json();
     assert_eq!(taken["item"]["id"], "impl-1");

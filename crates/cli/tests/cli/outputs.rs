@@ -92,15 +92,16 @@ implement: 0 of 2 done
         r#"
 $ leftoff advance plan
 login 1 of 3 phases done (33 %)
-Next: Item task-1: "Rotate refresh tokens" (0 of 2 done)
+Next: Item task-1: "Rotate refresh tokens" (0 of 2 items done)
   leftoff item claim task-1
 $ leftoff advance plan
 login phase 1 (plan) already completed; nothing changed
-Next: Item task-1: "Rotate refresh tokens" (0 of 2 done)
+Next: Item task-1: "Rotate refresh tokens" (0 of 2 items done)
   leftoff item claim task-1
 $ LEFTOFF_AGENT_SESSION=claude:a4326893 leftoff item claim
 login task-1 claimed until 11:10 UTC: Rotate refresh tokens
-Next: Item task-1: "Rotate refresh tokens" (yours until 11:10 UTC; 0 of 2 done)
+Next: Item task-1: "Rotate refresh tokens" (yours until 11:10 UTC; 0 of 2 items
+  done)
   leftoff item done task-1
 $ leftoff item claim task-1
 error: cannot claim item 'task-1': claude a4326893 holds it until 14 Nov 11:10:00 UTC
@@ -112,11 +113,11 @@ implement: 0 of 2 done
   [!] task-2 Cookie flags: waits for task-1
 $ LEFTOFF_AGENT_SESSION=claude:a4326893 leftoff item done task-1
 login task-1 done: Rotate refresh tokens
-Next: Item task-2: "Cookie flags" (1 of 2 done)
+Next: Item task-2: "Cookie flags" (1 of 2 items done)
   leftoff item claim task-2
 $ LEFTOFF_AGENT_SESSION=claude:a4326893 leftoff advance implement
 error: the gate of phase 'implement' did not pass: tasks (1 of 2 are done; unfinished: task-2)
-hint: Item task-2: "Cookie flags" (1 of 2 done)
+hint: Item task-2: "Cookie flags" (1 of 2 items done)
   leftoff item claim task-2
 [5]
 $ leftoff status
@@ -127,7 +128,7 @@ plan-implement-review v1, 1 of 3 phases done (33 %)
   [!] 2 Implement (for 0 s)
   [ ] 3 Review
 Items of implement: 1 of 2 done
-Next: Item task-2: "Cookie flags" (1 of 2 done)
+Next: Item task-2: "Cookie flags" (1 of 2 items done)
   leftoff item claim task-2
 "#,
     );
@@ -152,7 +153,7 @@ Next: Continue with phase 2, Implement.
   leftoff resume login
 $ leftoff resume
 login continues in phase 2 (implement); paused 11:00 UTC: waiting for review, in the middle of: half of the tests
-Next: Item task-2: "Cookie flags" (1 of 2 done)
+Next: Item task-2: "Cookie flags" (1 of 2 items done)
   leftoff item claim task-2
 $ leftoff item done task-2
 login task-2 done: Cookie flags

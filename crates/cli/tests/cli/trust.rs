@@ -47,7 +47,7 @@ fn t1_a_session_whose_phases_were_all_skipped_is_not_done() {
     assert_eq!(view["progress"]["outcomes"]["skipped"], 2);
     assert_eq!(view["completed_phases"], serde_json::json!([]));
     let status = sandbox.run(["status"]).ok().stdout;
-    assert!(status.contains("0 of 2 phases done (0 %): 2 skipped"), "{status}");
+    assert!(status.contains("0 of 2 phases done (0 %), 2 skipped"), "{status}");
     for format in ["text", "markdown"] {
         let brief = sandbox.run(["brief", "--format", format]).ok().stdout;
         assert!(brief.contains("2 skipped"), "{brief}");

@@ -54,7 +54,7 @@ impl ItemView {
         self.held && self.holder_gone_since.is_none()
     }
 
-    /// Returns, for example, `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
+    /// Returns, for example, `claude a4 works on expire "Expire on the server", claimed until 11:20 UTC`.
     pub(crate) fn worked_on(&self, now: Timestamp) -> Option<String> {
         let lease = self.item.lease.as_ref()?;
         let who = if self.mine {
@@ -64,7 +64,7 @@ impl ItemView {
             format!("{}{elsewhere} works", one_line(&lease.actor.to_string(), LONGEST_HOLDER))
         };
         let title = quoted(&self.item.title, LONGEST_TITLE);
-        Some(format!("{who} on {} {title} until {}", self.id(), moment(lease.until, now)))
+        Some(format!("{who} on {} {title}, claimed until {}", self.id(), moment(lease.until, now)))
     }
 
     /// True if somebody has started the item, so that its work continues and does not begin.

@@ -152,7 +152,7 @@ impl View {
         })
     }
 
-    /// Returns who works on what now, such as `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
+    /// Returns who works on what now, such as `claude a4 works on expire "Expire on the server", claimed until 11:20 UTC`.
     pub fn at_work(&self, now: Timestamp) -> Vec<String> {
         self.items.iter().filter(|item| item.is_at_work()).filter_map(|item| item.worked_on(now)).collect()
     }
@@ -174,7 +174,7 @@ impl View {
     }
 
     /// Returns, for example, `2 of 4 phases done (50 %)`. The total is left out if more phases can be added. Outcomes
-    /// other than done are added.
+    /// other than done follow: `3 of 4 phases done (75 %), 1 overridden, 1 skipped`.
     pub fn how_far(&self) -> String {
         let outcomes = &self.progress.outcomes;
         let done = self.completed_phases.len();
@@ -185,7 +185,7 @@ impl View {
             let phases = if done == 1 { "phase" } else { "phases" };
             format!("{done} {phases} done, of an unknown number")
         };
-        if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
+        if outcomes.is_plain() { counted } else { format!("{counted}, {}", outcomes.without_done()) }
     }
 
     /// Returns the duration of a phase. `None` for zero seconds in another tool's session, because the tool's files do

@@ -42,7 +42,7 @@ impl View {
             Status::Completed if self.progress.outcomes.is_plain() => {
                 ("completed", "completed", Severity::Good)
             }
-            Status::Completed => ("completed, not fully verified", "not verified", Severity::Warning),
+            Status::Completed => ("completed, not fully verified", "not fully verified", Severity::Warning),
             Status::Failed => ("failed", "failed", Severity::Bad),
             Status::CheckpointFailed => ("gate failed", "gate failed", Severity::Bad),
             Status::Abandoned => ("abandoned", "abandoned", Severity::Warning),

@@ -126,14 +126,14 @@ pub fn phase_row(phase: &PhaseView, view: &View, look: Look) -> Row {
 
 fn about(phase: &PhaseView, view: &View, is_current: bool, waits: bool) -> String {
     let mut parts = Vec::new();
-    if waits {
-        parts.push("waits for a person".to_owned());
-    }
     let running = view.progress.time_in_phase_seconds.filter(|_| is_current && phase.completed_at.is_none());
     match (view.timed(phase), running) {
         (Some(seconds), _) => parts.push(duration(seconds)),
         (None, Some(seconds)) => parts.push(format!("for {}", duration(seconds))),
         (None, None) => {}
+    }
+    if waits {
+        parts.push("waits for a person".to_owned());
     }
     parts.extend(view.items_done().filter(|_| is_current));
     parts.extend(phase.outcome.map(|outcome| outcome.name().replace('_', " ")));

@@ -101,7 +101,7 @@ fn a_finished_session_with_overrides_answers_all_twelve() {
             ", \"two flaky tests, ticket QA-7\"",
             "3 Review (skipped by ",
             ", \"bob is on leave\")",
-            "1 reported, 1 warned, 1 done, 1 overridden, 1 skipped",
+            "1 reported, 1 warned, 1 overridden, 1 skipped",
         ],
     };
     check_asked(sandbox, &answers);

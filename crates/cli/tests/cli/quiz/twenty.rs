@@ -87,7 +87,7 @@ fn twenty_phases_and_forty_notes_answer_all_twelve() {
             ],
             where_exactly: &[
                 "Phase 14 of 20, **Step 14 of the train**",
-                "12 of 20 phases done (60 %): 1 verified, 11 done, 1 skipped",
+                "12 of 20 phases done (60 %), 1 verified, 1 skipped",
             ],
             why_paused: &["\"the lab is closed\", in the middle of \"case-28, step 3 of 7\"\n"],
             failed_last: &["- cases: \"27 of 60 are done\"", "- flaky: flaky=3, needs evidence.flaky == 0"],
@@ -95,7 +95,7 @@ fn twenty_phases_and_forty_notes_answer_all_twelve() {
             decided: &["\"Region 10 goes before the others"],
             blocked_open_assumed: &[
                 "Notes 35, 36, 37 block",
-                "(yours until 08:30 UTC; 27 of 60 done)",
+                "(yours until 08:30 UTC; 27 of 60 items done)",
                 "\"Vendor ticket OPS-3 must be answered\" (blocker 37",
                 "[!] case-40",
                 "\"Customers of group 8 have",

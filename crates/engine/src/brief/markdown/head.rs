@@ -6,6 +6,7 @@ use crate::view::View;
 use crate::words::{defused, duration, moment, pause_reason, phase_called, phase_named, quoted, version};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
+use model::outcome::Outcomes;
 use std::fmt::Write;
 
 pub(super) fn head(brief: &Brief, detail: Detail) -> String {
@@ -230,7 +231,12 @@ fn figures(brief: &Brief, detail: Detail) -> String {
 /// Returns how far a finished session came, with the outcomes of its phases.
 fn came_to(view: &View) -> String {
     let outcomes = &view.progress.outcomes;
-    if outcomes.is_plain() { format!("{}: {outcomes}", view.how_far()) } else { view.how_far() }
+    let others = outcomes.without_done();
+    if outcomes.is_plain() && others != Outcomes::default() {
+        format!("{}, {others}", view.how_far())
+    } else {
+        view.how_far()
+    }
 }
 
 /// Returns the paused sessions that could be continued instead of a finished one.
