@@ -72,7 +72,11 @@ fn sessions(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
 /// Returns, for example, `1/4 done, build`. Only the number if the session is over, because no phase is current then.
 fn far_along(line: &ShortView) -> String {
     let total = line.total_phases.map(|total| format!("/{total}")).unwrap_or_default();
-    let phase = if matches!(line.lifecycle.as_str(), "completed" | "abandoned") { String::new() } else { format!(", {}", outside(&line.phase)) };
+    let phase = if matches!(line.lifecycle.as_str(), "completed" | "abandoned") {
+        String::new()
+    } else {
+        format!(", {}", outside(&line.phase))
+    };
     format!("{}{total} done{phase}", line.phases_done)
 }
 

@@ -152,7 +152,7 @@ fn rows_that_were_changed_put_in_or_taken_out_break_the_chain() {
             "events at the end are missing",
         ),
         ("UPDATE sessions SET head=NULL", "has no hash chain"),
-        ("UPDATE sessions SET chained_since=3", "events before 3"),
+        ("UPDATE sessions SET chained_since=3", "events before event 3"),
         ("DELETE FROM definitions", "the definition of workflow w is missing"),
         (
             r#"UPDATE definitions SET body=replace(body,'"strict":true','"strict":false')"#,
