@@ -52,6 +52,8 @@ fn everyday(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     let (shared, alone) = (with_remote(programs)?, with_remote(programs)?);
     run(&shared, &["init", "--sync"])?;
     run(&shared, &["sync"])?;
+    // Both have the project's settings, which every command reads.
+    run(&alone, &["init"])?;
     let tool = r#""tool_name":"Edit","tool_input":{"file_path":"src/a.rs"},"tool_use_id":"t1""#;
     let [shared_tool, alone_tool] =
         [&shared, &alone].map(|project| hooks::input(project, "PreToolUse", tool));

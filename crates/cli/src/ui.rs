@@ -18,6 +18,7 @@ pub mod status;
 pub mod verify;
 mod wrap;
 
+pub use engine::words::counted;
 pub use output::{Reader, Tone, clear_screen, prompt};
 use wrap::{LONGEST_LINE, lines};
 pub use wrap::{cut, line, wrapped};
@@ -156,11 +157,6 @@ impl Out {
     pub fn error_document(&self, json: &str) {
         output::talk_document(json);
     }
-}
-
-/// The number with the word in the singular or plural: `1 event`, `2 events`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A line that is indented by `blanks` and wrapped to the width of the terminal.

@@ -99,7 +99,7 @@ impl Sessions<'_> {
         let mut findings = Vec::new();
         for known in session.artifacts.values() {
             if let Some(difference) = difference(&root, known, Reading::Everything) {
-                findings.push(finding(known, difference));
+                findings.push(engine.artifact_finding(known, difference));
             }
         }
         findings.extend(engine.unrecorded(&session)?);
@@ -168,7 +168,7 @@ impl Engine {
             .filter(|known| known.newest.phase.as_ref().is_some_and(is_finished))
             .filter_map(|known| {
                 let difference = difference(&root, known, Reading::WhatMayHaveChanged)?;
-                let found = finding(known, difference);
+                let found = self.artifact_finding(known, difference);
                 Some(Warning {
                     kind: format!("artifact_{}", difference.name()),
                     message: found.message,
@@ -179,6 +179,34 @@ impl Engine {
                 })
             })
             .collect()
+    }
+
+    /// Describes how a file differs from its record, with a hint.
+    pub(crate) fn artifact_finding(&self, known: &Artifact, difference: Difference) -> ArtifactFinding {
+        let path = &known.newest.path;
+        let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
+        let is_kept = || self.store.content(&known.newest.hash).is_ok_and(|content| content.is_some());
+        let (what, hint) = match difference {
+            Difference::Missing if is_kept() => {
+                ("is missing", Hint::new("restore the file: ").run_here(words!["artifact", "restore", path]))
+            }
+            Difference::Missing => (
+                "is missing, and the store does not have its content",
+                "copy the file from git or from where it was recorded".into(),
+            ),
+            Difference::Changed => ("changed since it was recorded", accept(known)),
+            Difference::Unusable => {
+                ("is no longer a regular file of the project", "bring the file back".into())
+            }
+            Difference::New => ("is not recorded", accept(known)),
+        };
+        ArtifactFinding {
+            path: path.clone(),
+            difference,
+            phase: known.newest.phase.clone(),
+            message: format!("{path}{whose} {what}"),
+            hint,
+        }
     }
 
     /// Returns a path in its stored form: the given path is relative to the current folder, the stored one to the
@@ -350,26 +378,6 @@ pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Opt
 
 pub(crate) fn look(root: &Path, path: &str) -> PathEntry {
     files::look(root, path, LARGEST_KEPT)
-}
-
-pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFinding {
-    let path = &known.newest.path;
-    let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
-    let (what, hint) = match difference {
-        Difference::Missing => {
-            ("is missing", Hint::new("restore the file: ").run_here(words!["artifact", "restore", path]))
-        }
-        Difference::Changed => ("changed since it was recorded", accept(known)),
-        Difference::Unusable => ("is no longer a regular file of the project", "bring the file back".into()),
-        Difference::New => ("is not recorded", accept(known)),
-    };
-    ArtifactFinding {
-        path: path.clone(),
-        difference,
-        phase: known.newest.phase.clone(),
-        message: format!("{path}{whose} {what}"),
-        hint,
-    }
 }
 
 fn accept(known: &Artifact) -> Hint {

@@ -76,6 +76,7 @@ pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Re
         });
     }
     let database = project.database()?;
+    let named = from.map(Path::to_owned);
     let from = match from {
         Some(path) => path.to_owned(),
         None => newest(&database)?.ok_or_else(|| NotRestored::NoBackup { store: database.clone() })?.path,
@@ -84,7 +85,7 @@ pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Re
     match held {
         Ok(sessions) if sessions > 0 => {
             if !replace {
-                return Err(NotRestored::StoreInUse { store: database, sessions }.into());
+                return Err(NotRestored::StoreInUse { store: database, sessions, from: named }.into());
             }
             Engine::open(options, Intent::Query)?.require_person(Restricted::Restore)?;
         }
@@ -163,7 +164,7 @@ impl Engine {
     /// fails.
     pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
         let error = self.renew_backups().err()?;
-        Some(format!("the store's backups may still contain the text: {error}; run the command again"))
+        Some(format!("the store's backups may still contain purged text: {error}; run the command again"))
     }
 
     fn renew_backups(&self) -> Result<()> {

@@ -266,6 +266,10 @@ impl Engine {
             _ => self.sessions().log(Some(&view.session_id), 0)?.paused_seconds(self.clock.now())?,
         };
         let bookkeeping = self.bookkeeping(&session);
+        let has_earlier_runs = session.runs.len() > 1;
+        let arrival = has_earlier_runs.then(|| self.arrival_of(&session, false)).flatten();
+        let marked =
+            has_earlier_runs.then(|| self.with_unsigned_marked(&session, arrival.as_ref())).flatten();
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
         let mut brief = Brief {
             folder: crate::project::workspace_path(&session),
@@ -275,7 +279,7 @@ impl Engine {
             moved,
             went_back,
             set_fields: gathered::set_fields(&session, definition.as_deref()),
-            earlier_runs: gathered::earlier_runs(&session),
+            earlier_runs: gathered::earlier_runs(marked.as_ref().unwrap_or(&session)),
             done_items: self.done_items(&session)?,
             claimed_items: self.claimed_items(&session)?,
             left_open: self.left_open(&session)?,

@@ -165,6 +165,7 @@ impl Engine {
             lenient: !defined.strict,
             overridden: None,
             claimed_items,
+            origin: None,
             judged: Some(judged),
         };
         // Only the checks see unredacted values; the report must not contain secrets.

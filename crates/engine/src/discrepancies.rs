@@ -1,6 +1,6 @@
 //! Compares a session with the disk. Only reads. Every discrepancy comes with a remedy.
 
-use crate::artifacts::{Difference, Reading, difference, finding};
+use crate::artifacts::{Difference, Reading, difference};
 use crate::disk::next_version;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ impl Engine {
             if is_work && !is_finished {
                 continue;
             }
-            let told = finding(known, difference);
+            let told = self.artifact_finding(known, difference);
             found.push(Discrepancy {
                 kind: format!("artifact_{}", difference.name()),
                 phase: told.phase,

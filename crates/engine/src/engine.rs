@@ -23,6 +23,7 @@ use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::project::Project;
 use crate::server_store::Team;
+use crate::sharing::KnownSettings;
 use crate::time_limits::PATIENCE;
 use crate::view::Warning;
 use model::id::SessionId;
@@ -126,6 +127,7 @@ pub struct Engine {
     /// same definition for its gate and for its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
     pub(crate) sharing_folder: OnceCell<PathBuf>,
+    pub(crate) sharing_settings: RefCell<KnownSettings>,
     pub(crate) last_kept: RefCell<Option<LastKept>>,
 }
 
@@ -219,6 +221,7 @@ impl Engine {
             next_copy: None,
             definitions: RefCell::default(),
             sharing_folder: OnceCell::new(),
+            sharing_settings: RefCell::default(),
             last_kept: RefCell::default(),
         };
         if engine.team.is_some() && writes_to_server(intent) {

@@ -4,6 +4,7 @@
 mod items;
 
 use crate::words::{one_line, pause_reason, version};
+use model::actor::Origin;
 use model::event::{Event, Recorded};
 use model::gate::AttemptReport;
 use model::id::Name;
@@ -57,8 +58,8 @@ pub fn words(event: &Event) -> String {
             format!("phase {phase} {how}: {}", one_line(reason, LONGEST))
         }
         Event::RunCompleted => "run completed".to_owned(),
-        Event::NoteAdded { id, kind, text, .. } => {
-            format!("{} {id}: {}", kind.name(), one_line(text, LONGEST))
+        Event::NoteAdded { id, kind, text, origin, .. } => {
+            format!("{} {id}: {}{}", kind.name(), one_line(text, LONGEST), merged_from(origin.as_ref()))
         }
         Event::NoteResolved { id } => format!("note {id} resolved"),
         Event::NoteChanged { id, text, fields, reopened } => {
@@ -123,6 +124,15 @@ pub fn words(event: &Event) -> String {
         Event::ForkResolved { .. } => "a fork of this session was merged".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
+}
+
+/// `, by anna, 2026-11-16 08:00 UTC`, of something that somebody else merged.
+fn merged_from(origin: Option<&Origin>) -> String {
+    let told = |origin: &Origin| {
+        let at = origin.at.strftime("%Y-%m-%d %H:%M UTC");
+        format!(" (by {}, {at})", one_line(&origin.actor.to_string(), 60))
+    };
+    origin.map(told).unwrap_or_default()
 }
 
 fn fields_set(phase: Option<&Name>, fields: &BTreeMap<String, Value>) -> String {
@@ -190,7 +200,11 @@ fn not_passed(phase: &Name, attempt: &AttemptReport) -> String {
 }
 
 fn claimed(phase: &Name, handed_in: Option<&AttemptReport>) -> String {
-    format!("phase {phase} claimed as done, unverified{}", handed_in.map(evidence).unwrap_or_default())
+    let merged = merged_from(handed_in.and_then(|attempt| attempt.origin.as_deref()));
+    format!(
+        "phase {phase} claimed as done, unverified{}{merged}",
+        handed_in.map(evidence).unwrap_or_default()
+    )
 }
 
 fn evidence(attempt: &AttemptReport) -> String {

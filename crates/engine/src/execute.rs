@@ -279,7 +279,10 @@ impl Engine {
         follows: Follows,
     ) -> Result<View> {
         let expired = self.expired_since(session).map(|_| self.with_expiry(session.clone()));
-        let session = expired.as_ref().unwrap_or(session);
+        let sharing = self.sharing_settings();
+        let arrival = self.arrival_of(session, sharing.is_some());
+        let marked = self.with_unsigned_marked(expired.as_ref().unwrap_or(session), arrival.as_ref());
+        let session = marked.as_ref().or(expired.as_ref()).unwrap_or(session);
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),
@@ -312,7 +315,7 @@ impl Engine {
                 self.signs_of_work(&session.id)
             },
             name_session: self.must_be_named(session, follows)?,
-            shared: self.shared_view(session),
+            shared: self.shared_view(sharing.as_deref(), arrival.as_ref()),
             warnings,
             already,
             items: self.items_seen(session, run, batch)?,

@@ -15,6 +15,7 @@ mod discrepancies;
 mod disk;
 mod doctor;
 mod engine;
+mod erasing;
 mod error;
 pub mod event_text;
 mod exec;

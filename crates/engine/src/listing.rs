@@ -139,6 +139,10 @@ impl Engine {
             let id = SessionId::parse(&line.session_id).ok();
             let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
             let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
+            let arrival = session.as_ref().and_then(|session| self.arrival_of(session, false));
+            let marked =
+                session.as_ref().and_then(|session| self.with_unsigned_marked(session, arrival.as_ref()));
+            let session = marked.or(session);
             line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
             // Earlier versions stored a number of phases even if more phases could be added.
             if session.is_some_and(|session| session.total_phases().is_none()) {

@@ -85,7 +85,12 @@ impl Next {
         let resume = CommandLine::new(words!["resume", id]);
         if let Some(fork_of) = crate::sharing::fork_of(id) {
             let merge = CommandLine::new(words!["sync", "resolve", id]);
-            return Self::new(format!("The session is a fork of {fork_of}. Merge the fork:"), Some(merge));
+            return Self::new(
+                format!(
+                    "The session is a fork of {fork_of}. Merge the fork in the clone where {fork_of} is:"
+                ),
+                Some(merge),
+            );
         }
         match &session.lifecycle {
             Lifecycle::Active if session.machine.is_some() => {

@@ -25,6 +25,7 @@ mod taking;
 pub use background::sync_in_background;
 use background::{LONGEST_UNATTENDED, SECONDS_BETWEEN};
 pub use merge_fork::Resolved;
+pub(crate) use settings::{KnownSettings, Settings};
 pub use status::{Fork, HeldBack, Replica, SyncStatus};
 pub(crate) use taking::{fork_of, placed};
 
@@ -34,10 +35,9 @@ use arrivals::Witnesses;
 use incoming::{Replicas, streams_in};
 use model::hint::Hint;
 use model::words;
-use settings::Settings;
+use outgoing::ABOUT;
 use sidecar::{Entries, Pushed, Refs, Sidecar};
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Store;
@@ -89,8 +89,8 @@ struct Shared {
     refs: Refs,
     replicas: Replicas,
     refused: Vec<String>,
-    /// True if this replica's own history was rewritten. Its old objects must then be removed.
-    rewritten: bool,
+    /// The hashes of contents that were purged, which are not taken from any replica.
+    purged_contents: BTreeSet<String>,
     /// The lock that allows one sync at a time.
     _lock: lock::Lock,
 }
@@ -137,6 +137,7 @@ impl Engine {
             return Ok(Synced { too_soon: true, ..Synced::default() });
         }
         shared.settings.tried = Some(now);
+        shared.settings.address = Some(shared.sidecar.address());
         let synced = self.sync_now(&mut shared, fetch_only);
         match &synced {
             Ok(_) => {
@@ -159,9 +160,10 @@ impl Engine {
         let mut done = TakenIn::default();
         let is_new = self.take_in_all(shared, &mut done)?;
         let mut synced = Synced { taken: done.sessions, forks: done.forks, ..Synced::default() };
-        if !fetch_only {
-            synced.sent = self.send(shared, is_new)?;
-        }
+        let sent = if fetch_only { Ok(0) } else { self.send(shared, is_new) };
+        // Also if nothing can be sent, purged text is removed here.
+        let erased = if self.is_erasing() { self.erase_purged(shared, sent.is_ok()) } else { Vec::new() };
+        synced.sent = sent?;
         let held = shared.settings.held.iter();
         synced.said.extend(held.map(|(session, why)| {
             format!(
@@ -169,9 +171,7 @@ impl Engine {
             )
         }));
         synced.said.extend(self.keep_refused(shared, refused_refs, is_new));
-        if done.purged {
-            synced.said.extend(self.erase_purged(shared)?);
-        }
+        synced.said.extend(erased);
         Ok(synced)
     }
 
@@ -217,6 +217,10 @@ impl Engine {
                 None => Entries::new(),
             };
             let Some(now) = shared.replicas.trees.get(replica) else { continue };
+            if before.iter().any(|(path, entry)| path != ABOUT && now.get(path) != Some(entry)) {
+                // The replica removed something from its history, such as purged text.
+                self.begin_erasing()?;
+            }
             let is_new = |path: &&String| before.get(*path) != now.get(*path);
             touched.extend(streams_in(now.keys().filter(is_new)));
         }
@@ -291,9 +295,6 @@ impl Engine {
         match shared.sidecar.push(&shared.settings.replica, at_remote.as_deref())? {
             Pushed::Done => {
                 shared.settings.pushed = Some(own);
-                if shared.rewritten {
-                    shared.sidecar.prune()?;
-                }
                 Ok(())
             }
             Pushed::Taken => Err(Error::Sharing {
@@ -345,7 +346,7 @@ impl Engine {
             refs: Refs::default(),
             replicas: Replicas { trees: BTreeMap::new() },
             refused: Vec::new(),
-            rewritten: false,
+            purged_contents: BTreeSet::new(),
             _lock: lock,
         })
     }
@@ -364,11 +365,11 @@ pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     Settings::remove(old)
 }
 
-/// Marks a point between two steps of a sync. Tests can end the sync there.
+/// Marks a point between two steps of a sync or a purge, at which tests can end it.
 #[cfg(test)]
-use schedules::step;
+pub(crate) use schedules::step;
 #[cfg(not(test))]
-fn step() {}
+pub(crate) fn step() {}
 
 /// Returns an error with its hint on one line.
 fn with_hint(error: &Error) -> String {

@@ -14,6 +14,7 @@ mod replay;
 mod report;
 mod results;
 mod signatures;
+mod unsigned;
 
 pub use files::{FileReport, FileState};
 pub(crate) use material::OpenedBundle;

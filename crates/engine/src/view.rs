@@ -203,6 +203,9 @@ pub struct PhaseView {
     /// The phase's outcome; `None` while the phase is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// True if the proof came from another machine or needs a signature, and no allowed key signed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsigned: bool,
     pub gate: GateView,
     /// True if the log contradicts a file that calls the phase done, or if the session continued after the phase's gate
     /// failed.

@@ -1,4 +1,4 @@
-//! Words for times and phases, and text from outside made safe to print. Knows no session.
+//! Words for times, phases and counts, and text from outside made safe to print. Knows no session.
 
 mod harmless;
 mod names;
@@ -8,5 +8,7 @@ pub use harmless::{
     defused, defused_around_quotes, exact_lines, is_steering, one_line, quoted, without_steering,
 };
 pub use model::hint::shell_word;
-pub use names::{pause_reason, phase_called, phase_named, phase_titled, sentence, title_beside, version};
+pub use names::{
+    counted, pause_reason, phase_called, phase_named, phase_titled, sentence, title_beside, version,
+};
 pub use times::{ago, date, duration, moment};

@@ -1,9 +1,17 @@
 //! The actor behind a change: a person, an agent session, a tool, or automation. The engine identifies actors; this
 //! file only describes them.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
+
+/// The author of something that was merged from a fork, and when it was recorded there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub actor: Actor,
+    pub at: Timestamp,
+}
 
 /// Who made a change. Actors are equal even if they were identified in different ways.
 #[derive(Debug, Clone, Eq, Serialize, Deserialize)]

@@ -166,7 +166,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         Command::StartRun { run, is_next } => runs::start(session, run, is_next),
         Command::UpdateDefinition { run } => runs::update(session, run),
         Command::AddNote { kind, text, fields } => {
-            Ok(vec![Event::NoteAdded { id: session.next_note(), kind, text, fields }])
+            Ok(vec![Event::NoteAdded { id: session.next_note(), kind, text, fields, origin: None }])
         }
         Command::ResolveNote { id } => resolve_note(session, id),
         Command::MakeCheckpoint { name } => make_checkpoint(session, name),

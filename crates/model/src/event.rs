@@ -5,7 +5,7 @@ mod stored_form;
 
 pub use item::ItemEvent;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Origin};
 use crate::artifact::ArtifactVersion;
 use crate::gate::AttemptReport;
 use crate::id::{Name, SessionId};
@@ -27,6 +27,13 @@ pub struct Recorded {
     pub at: Timestamp,
     pub actor: Actor,
     pub event: Event,
+}
+
+impl Recorded {
+    /// Who wrote the event first, and when, if it was merged from a fork; otherwise its own author and time.
+    pub fn origin(&self, merged: Option<&Origin>) -> Origin {
+        merged.cloned().unwrap_or_else(|| Origin { actor: self.actor.clone(), at: self.at })
+    }
 }
 
 /// An event whose text a purge replaced.
@@ -202,6 +209,9 @@ pub enum Event {
         text: String,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
+        /// Present if the note was merged from a fork.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Origin>,
     },
     /// A note (a blocker, a question or a deferred point) was resolved.
     NoteResolved { id: u32 },
@@ -311,6 +321,9 @@ pub enum Event {
         /// The events whose text was replaced. With this list, the hash chain can tell a purge from tampering.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rewritten: Vec<Rewritten>,
+        /// The hashes of recorded contents that were removed, so that other clones remove them too.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        contents: Vec<String>,
     },
     /// The session arrived in a bundle from another machine, and is paused in this worktree until somebody resumes it.
     /// Only older programs store this event.

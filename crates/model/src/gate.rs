@@ -1,7 +1,7 @@
 //! Parses evidence and computes the verdict of a gate. Pure: the engine runs the checks that need the disk or a
 //! process.
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Origin};
 use crate::nearest_name::nearest;
 use crate::typed_value::{Given, coerce, describe, guess, shown};
 use crate::workflow::{EvidenceDefinition, ValueType};
@@ -58,6 +58,9 @@ pub struct AttemptReport {
     /// True if a passed check requires finished items, but only a file says that one of the items is finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed_items: bool,
+    /// Present if the phase was claimed because a fork that was merged calls it done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
     /// The input of the gate, stored in events only: a session does not contain it. Missing in older events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,

@@ -18,7 +18,7 @@ pub enum Outcome {
     Warned,
     /// Completed without checks, because the phase has none.
     Done,
-    /// Only a file says that the phase is done.
+    /// Only a file says that the phase is done, or another machine says so without an allowed signature.
     Claimed,
     /// Completed by a person who overrode failed checks.
     Overridden,
@@ -42,6 +42,18 @@ impl Outcome {
 
     /// Returns the outcome of a phase, or `None` while the phase is open.
     pub fn of(phase: &Phase) -> Option<Self> {
+        let outcome = Self::in_history(phase)?;
+        Some(if phase.unsigned { outcome.without_signature() } else { outcome })
+    }
+
+    /// The outcome of a phase whose proof came from another machine, and that no allowed key signed.
+    #[must_use]
+    pub fn without_signature(self) -> Self {
+        if self == Self::Skipped { self } else { Self::Claimed }
+    }
+
+    /// The outcome that the history tells, whoever wrote it.
+    fn in_history(phase: &Phase) -> Option<Self> {
         match phase.state {
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => None,
             PhaseState::Skipped { not_applicable: true, .. } => Some(Self::NotApplicable),

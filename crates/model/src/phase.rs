@@ -57,6 +57,10 @@ pub struct Phase {
     /// True if only a file says that the phase is done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed: bool,
+    /// True if the proof came from another machine, and no allowed key signed it. Not part of the history: the
+    /// engine judges it whenever it shows the session.
+    #[serde(skip)]
+    pub unsigned: bool,
     /// Seconds within the phase during which the session was paused.
     #[serde(default)]
     pub paused_seconds: u64,
@@ -85,6 +89,7 @@ impl Phase {
             stub,
             state: PhaseState::NotStarted,
             claimed: false,
+            unsigned: false,
             paused_seconds: 0,
             attempts: Vec::new(),
             attempt_count: 0,

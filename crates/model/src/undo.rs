@@ -200,7 +200,13 @@ mod tests {
     }
 
     fn note(id: u32) -> Event {
-        Event::NoteAdded { id, kind: NoteKind::Note, text: format!("note {id}"), fields: BTreeMap::new() }
+        Event::NoteAdded {
+            id,
+            kind: NoteKind::Note,
+            text: format!("note {id}"),
+            fields: BTreeMap::new(),
+            origin: None,
+        }
     }
 
     fn undone(log: &[Recorded], who: &str, to: Option<&str>) -> Result<Vec<Event>, Refusal> {
@@ -339,7 +345,7 @@ mod tests {
         let log = log(vec![
             ("anna", 1, start()),
             ("anna", 2, vec![note(1)]),
-            ("ben", 3, vec![Event::Purged { replaced: 1, rewritten: Vec::new() }]),
+            ("ben", 3, vec![Event::Purged { replaced: 1, rewritten: Vec::new(), contents: Vec::new() }]),
         ]);
         assert_eq!(undone(&log, "anna", None), Ok(vec![Event::Restored { to_version: 3 }]));
     }

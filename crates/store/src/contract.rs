@@ -91,6 +91,7 @@ pub const CASES: &[Case] = cases![
         a_history_that_is_not_whole_is_refused,
         known_definitions_and_contents_stay_as_they_are,
         a_copy_that_is_not_needed_goes_with_all_that_it_had,
+        purged_contents_go_and_answers_about_the_session_are_emptied,
     },
     views::{
         a_file_comes_back_as_it_was_given,

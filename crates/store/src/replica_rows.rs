@@ -15,6 +15,10 @@ pub struct Arrived {
     /// Definitions to store. A definition that is already stored is not replaced.
     pub definitions: Vec<DefinitionRow>,
     pub contents: Vec<ContentRow>,
+    /// Sessions from which text was purged: stored answers that name them are emptied.
+    pub purged: Vec<SessionId>,
+    /// The hashes of contents that were purged.
+    pub purged_contents: Vec<String>,
 }
 
 /// The whole history of a session from another replica. It replaces whatever is stored under the session's id.

@@ -75,7 +75,7 @@ fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     }
     let log = engine.sessions().log(Some(&view.session_id), view.version.saturating_sub(1))?;
     let numbers = log.events.iter().find_map(|recorded| match &recorded.event {
-        Event::Purged { replaced, rewritten } => Some((*replaced, rewritten.len())),
+        Event::Purged { replaced, rewritten, .. } => Some((*replaced, rewritten.len())),
         _ => None,
     });
     Ok(numbers.unwrap_or_default())

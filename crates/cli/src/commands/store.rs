@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui;
+use crate::ui::{self, counted};
 use engine::{Backup, Made, StoreRestored};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -89,8 +89,12 @@ fn copy(from: &str, to: &str, globals: &Globals) -> Outcome {
         out.json(&copied)?;
     } else {
         out.text(&format!(
-            "{} sessions copied from {} to {}, {} already there; {} events compared",
-            copied.sessions, copied.from, copied.to, copied.there_already, copied.events
+            "{} copied from {} to {}, {} already there; {} compared",
+            counted(copied.sessions, "session"),
+            copied.from,
+            copied.to,
+            copied.there_already,
+            counted(copied.events, "event")
         ))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -104,8 +108,14 @@ fn info(globals: &Globals) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     out.text(&format!(
-        "{} at {}\nschema {}, journal {}, {} sessions, {} events, {} bytes",
-        info.engine, info.place, info.schema_version, info.journal, info.sessions, info.events, info.bytes
+        "{} at {}\nschema {}, journal {}, {}, {}, {} bytes",
+        info.engine,
+        info.place,
+        info.schema_version,
+        info.journal,
+        counted(info.sessions, "session"),
+        counted(info.events, "event"),
+        info.bytes
     ))?;
     if let Some(newest) = engine::backups(&globals.options)?.first() {
         out.text(&format!("newest backup {}", newest.at))?;

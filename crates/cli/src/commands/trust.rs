@@ -99,7 +99,8 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     let out = globals.out();
     let is_new = lines.iter().any(|line| !line.counts) || signers.is_some();
     let asks = is_new && globals.options.person_present && !globals.yes;
-    let named = signers.iter().flat_map(|text| exact_lines(text)).map(|line| format!("may sign: {line}"));
+    let named = signers.iter().flat_map(|text| exact_lines(text)).filter(|line| !line.trim().is_empty());
+    let named = named.map(|line| format!("may sign: {line}"));
     for line in lines.iter().map(rule).chain(named) {
         if asks { out.raw_error(&line) } else { out.say(&line) }
     }

@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::{self, Tone};
+use crate::ui::{self, Tone, counted};
 use engine::{Checked, Engine, FileMistake, Intent, Request, WorkflowLine};
 use model::hint::Hint;
 use model::words;
@@ -135,10 +135,6 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
         format!("{} in {}", counted(mistakes.len(), "mistake"), counted(lines.len(), "definition")),
         Some(Hint::new("fix them, then check again: ").run(words!["workflow", "check"])),
     ))
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn new(name: &str, globals: &Globals) -> Outcome {

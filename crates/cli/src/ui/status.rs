@@ -153,6 +153,7 @@ fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
     let attempts = match phase.attempt_count {
         _ if phase.is_claimed_over_failure() => ", claimed, its gate FAILED".to_owned(),
         _ if phase.gate.outcome == GateOutcome::Claimed => ", claimed, unverified".to_owned(),
+        _ if phase.unsigned => ", claimed, unsigned".to_owned(),
         0 | 1 => String::new(),
         count => format!(", {count} attempts"),
     };

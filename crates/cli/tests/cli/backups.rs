@@ -105,6 +105,13 @@ fn u1_a_store_that_holds_sessions_is_replaced_only_by_a_person_and_stays_beside(
     let sandbox = with_backup();
     let refused = sandbox.run(["store", "restore", "--json"]).code(4).error();
     assert_eq!(refused["kind"], "store_in_use");
+    assert!(refused["message"].as_str().unwrap().ends_with("holds 1 session"), "{refused}");
+    assert!(refused["hint"].as_str().unwrap().ends_with("leftoff store restore --replace"), "{refused}");
+    let named = sandbox.run(["store", "restore", "a copy.db", "--json"]).code(4).error();
+    assert!(
+        named["hint"].as_str().unwrap().ends_with("leftoff store restore 'a copy.db' --replace"),
+        "{named}"
+    );
     assert_eq!(
         sandbox.run(["store", "restore", "--replace", "--json"]).code(6).error()["kind"],
         "needs_a_person"
@@ -158,6 +165,30 @@ fn purging_leaves_no_copy_that_holds_the_text() {
     sandbox.at("2026-11-14T11:40:00Z").run(["purge", "xyzzy-plugh", "--yes"]).ok();
     assert!(!holds());
     assert_eq!(sandbox.names(&format!("{DATABASE}.backups")).len(), 1);
+}
+
+#[test]
+fn a_purge_that_was_killed_is_finished_by_doctor() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.run(["note", "the word is xyzzy-plugh"]).ok();
+    let holds = || {
+        let beside = fs::read_dir(sandbox.path(DATABASE).parent().unwrap()).unwrap().flatten();
+        let files = beside.map(|entry| entry.path()).filter(|path| path.is_file());
+        files
+            .into_iter()
+            .any(|path| fs::read(path).unwrap().windows(11).any(|window| window == b"xyzzy-plugh"))
+    };
+    let mut purge = sandbox.command(["purge", "xyzzy-plugh", "--yes"]);
+    let killed = purge.env("LEFTOFF_TEST_CRASH", "before-erasing").output().unwrap();
+    assert_eq!(killed.status.code(), None);
+    assert!(notes(&sandbox).concat().contains("[purged]"));
+    assert!(holds(), "only the history lacks it");
+    assert!(kinds(&sandbox).contains(&"erasing".to_owned()));
+    let told = sandbox.run(["doctor", "--fix"]).stdout;
+    assert!(told.contains("erased purged text from the store's files"), "{told}");
+    assert!(!holds());
+    assert!(!kinds(&sandbox).contains(&"erasing".to_owned()));
 }
 
 #[test]

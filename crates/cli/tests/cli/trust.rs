@@ -149,6 +149,16 @@ fn t5_automation_runs_commands_that_are_trusted_by_their_hash() {
 }
 
 #[test]
+fn t3_the_policy_lists_a_line_for_each_signer_and_none_for_a_blank_line() {
+    let sandbox = git();
+    sandbox.write(".leftoff/allowed_signers", "anna@example.org ssh-ed25519 AAAA\n\n");
+    let told = sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
+    let told = format!("{}{}", told.stdout, told.stderr);
+    let listed: Vec<&str> = told.lines().filter(|line| line.contains("may sign")).map(str::trim).collect();
+    assert_eq!(listed, ["may sign: anna@example.org ssh-ed25519 AAAA"], "{told}");
+}
+
+#[test]
 fn t3_only_the_signers_that_were_shown_are_accepted() {
     let sandbox = git();
     sandbox.write(".leftoff/allowed_signers", "anna@example.org ssh-ed25519 AAAA\n");

@@ -184,8 +184,13 @@ fn in_state(lifecycle: &str, in_last_phase: bool) -> Session {
         head: None,
     };
     let began = |phase: &str| Event::PhaseStarted { phase: name(phase) };
-    let question =
-        Event::NoteAdded { id: 1, kind: NoteKind::Question, text: "x".to_owned(), fields: BTreeMap::new() };
+    let question = Event::NoteAdded {
+        id: 1,
+        kind: NoteKind::Question,
+        text: "x".to_owned(),
+        fields: BTreeMap::new(),
+        origin: None,
+    };
     let mut events = vec![question, done("one"), began("two")];
     if in_last_phase {
         events.extend([done("two"), began("three")]);

@@ -246,7 +246,7 @@ fn a_plain_checkout_verifies_signed_work() {
     assert_eq!(hub.git(&hub.bare(), &["for-each-ref"]), refs, "a runner only fetches");
 }
 
-fn signing_key(hub: &Hub) -> (std::path::PathBuf, String) {
+pub(crate) fn signing_key(hub: &Hub) -> (std::path::PathBuf, String) {
     let key = hub.folder.path().join("key");
     let made = std::process::Command::new("ssh-keygen")
         .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])

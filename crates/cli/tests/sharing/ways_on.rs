@@ -115,3 +115,83 @@ fn a_bare_repository_is_told_apart_from_a_folder() {
     let refused = hub.known("folder").fails(4, &["init", "--sync"]);
     assert!(refused.contains("is not a git repository"), "{refused}");
 }
+
+#[test]
+fn nobody_is_told_to_restore_a_file_whose_content_never_came() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    fs::write(anna.project.join("large.md"), "x".repeat(300 << 10)).unwrap();
+    fs::write(anna.project.join("small.md"), "small").unwrap();
+    anna.ok(&["artifact", "add", "large.md", "small.md"]);
+    anna.ok(&["pause", "--reason", "lunch"]);
+    anna.sync();
+    ben.sync();
+    ben.ok(&["resume", "login"]);
+    fs::remove_file(ben.project.join("small.md")).unwrap();
+    let told = ben.fails(4, &["artifact", "verify"]);
+    assert!(told.contains("leftoff artifact restore small.md"), "{told}");
+    assert!(
+        told.contains("large.md of phase plan is missing, and the store does not have its content"),
+        "{told}"
+    );
+    assert!(!told.contains("artifact restore large.md"), "{told}");
+    let refused = ben.fails(3, &["artifact", "restore", "large.md"]);
+    assert!(refused.contains("not all content comes from other machines"), "{refused}");
+}
+
+#[test]
+fn a_renamed_remote_is_still_the_same_one() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.sync();
+    let replica = anna.replica();
+    hub.git(&anna.project, &["remote", "rename", "origin", "upstream"]);
+    anna.fails(4, &["sync"]);
+    anna.ok(&["init", "--sync"]);
+    anna.sync();
+    assert_eq!(anna.replica(), replica);
+    assert_eq!(hub.refs("refs/leftoff/v1").len(), 1);
+}
+
+#[test]
+fn a_purged_file_leaves_every_clone_unless_another_session_recorded_it() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    for (name, text) in [("secret.md", "the word is XYZZY-1234"), ("shared.md", "the word is PLUGH-1234")] {
+        fs::write(anna.project.join(name), text).unwrap();
+        anna.ok(&["artifact", "add", name]);
+        fs::remove_file(anna.project.join(name)).unwrap();
+    }
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    ben.sync();
+    // Ben continues the session, so that he sends the contents, too, and has recorded one of them elsewhere.
+    ben.ok(&["resume", "login"]);
+    ben.ok(&["note", "of ben", "--key", "k1"]);
+    ben.ok(&["pause", "--reason", "away"]);
+    ben.ok(&["start", "--goal", "another", "--id", "other"]);
+    ben.ok(&["artifact", "add", "shared.md"]);
+    ben.ok(&["pause", "--reason", "away"]);
+    fs::remove_file(ben.project.join("secret.md")).unwrap();
+    ben.sync();
+    hub.at("2026-11-16T10:00:00Z");
+    anna.sync();
+    for text in ["XYZZY-1234", "PLUGH-1234"] {
+        let told = anna.as_person(&["purge", text, "--session", "login", "--yes"]);
+        assert!(told.contains("the remote and other clones keep it until they sync"), "{told}");
+    }
+    for clone in [&anna, &ben, &anna, &ben] {
+        clone.sync();
+    }
+    for clone in [&anna, &ben] {
+        assert!(!clone.everything_kept().contains("XYZZY"), "{}", clone.name);
+    }
+    fs::remove_file(ben.project.join("shared.md")).unwrap();
+    ben.ok(&["artifact", "restore", "shared.md", "--session", "other"]);
+    assert_eq!(fs::read_to_string(ben.project.join("shared.md")).unwrap(), "the word is PLUGH-1234");
+    let refused = ben.fails(3, &["artifact", "restore", "secret.md", "--session", "login"]);
+    assert!(refused.contains("purged content is removed"), "{refused}");
+}

@@ -6,6 +6,7 @@ use crate::backups::{self, LARGEST_COPIED};
 use crate::engine::{Engine, Intent, Options};
 use crate::error::Result;
 use crate::view::Warning;
+use crate::words::counted;
 use crate::workspace::{ensure_ignored, workspaces};
 use model::hint::Hint;
 use model::words;
@@ -63,6 +64,7 @@ impl Engine {
             findings.extend(self.orphaned_workspaces()?);
             findings.extend(self.missing_backup(&database)?);
         }
+        findings.extend(self.unfinished_erasing());
         findings.extend(little_room(&database));
         if !self.project.root.join(".leftoff/.gitignore").exists()
             && !workspaces(&self.project.root).is_empty()
@@ -89,11 +91,11 @@ impl Engine {
             return Ok(None);
         }
         let message = format!(
-            "{} is not the database that was backed up {}: it has {} sessions, the backup has {}",
+            "{} is not the database that was backed up {}: it has {}, the backup has {}",
             database.display(),
             newest.at,
-            now.sessions,
-            copy.sessions
+            counted(now.sessions, "session"),
+            counted(copy.sessions, "session")
         );
         let hint = Hint::new("restore the backup (a copy of this database is kept): ").run(words![
             "store",
@@ -148,8 +150,8 @@ impl Engine {
     }
 }
 
-/// Makes safe fixes and reports them: restores a lost store from its newest copy, makes a missing copy, and excludes
-/// sessions' folders from version control.
+/// Makes safe fixes and reports them: restores a lost store from its newest copy, makes a missing copy, erases purged
+/// text, and excludes sessions' folders from version control.
 pub fn fix(options: &Options) -> Result<Vec<String>> {
     let mut done = Vec::new();
     let engine = Engine::open(options.clone(), Intent::Query)?;
@@ -160,6 +162,14 @@ pub fn fix(options: &Options) -> Result<Vec<String>> {
     } else if engine.missing_backup(&database)?.is_some_and(|_| size(&database) <= LARGEST_COPIED) {
         let copy = engine.back_up(&database)?;
         done.push(format!("backed the store up to {}", copy.display()));
+    }
+    if engine.is_erasing() && !engine.is_shared() {
+        let left = Engine::open(options.clone(), Intent::Command)?.finish_erasing(true);
+        done.extend(if left.is_empty() {
+            vec!["erased purged text from the store's files".to_owned()]
+        } else {
+            left
+        });
     }
     let root = &engine.project.root;
     if !root.join(".leftoff/.gitignore").exists() && !workspaces(root).is_empty() {

@@ -1,6 +1,7 @@
 //! Why a store or a file was not restored.
 
 use super::Class;
+use crate::words::counted;
 use model::hint::Hint;
 use model::words;
 use std::path::PathBuf;
@@ -9,8 +10,13 @@ use std::path::PathBuf;
 pub enum NotRestored {
     #[error("there is no backup of {store}", store = store.display())]
     NoBackup { store: PathBuf },
-    #[error("{store} is in use and holds {sessions} sessions", store = store.display())]
-    StoreInUse { store: PathBuf, sessions: u64 },
+    #[error("{store} is in use and holds {}", counted(*sessions, "session"), store = store.display())]
+    StoreInUse {
+        store: PathBuf,
+        sessions: u64,
+        /// The backup that was named.
+        from: Option<PathBuf>,
+    },
     #[error("no file '{path}' was recorded in this session")]
     UnknownFile { path: String, nearest: Option<String> },
     #[error("version {asked} of {path} was never recorded; the newest is {newest}")]
@@ -51,11 +57,11 @@ impl NotRestored {
             Self::NoBackup { .. } => {
                 Hint::new("name a backup that you have: ").run(words!["store", "restore", "<file>"])
             }
-            Self::StoreInUse { .. } => Hint::new("replace the store; a copy of it is kept: ").run(words![
-                "store",
-                "restore",
-                "--replace"
-            ]),
+            Self::StoreInUse { from, .. } => {
+                let named = from.iter().map(|path| path.display().to_string());
+                let words = words!["store", "restore"].into_iter().chain(named).chain(words!["--replace"]);
+                Hint::new("replace the store; a copy of it is kept: ").run(words.collect())
+            }
             Self::UnknownFile { nearest: Some(name), .. } => format!("did you mean '{name}'?").into(),
             Self::UnknownFile { nearest: None, .. } => {
                 Hint::new("see which files are recorded: ").run_here(words!["artifact", "list"])
@@ -64,7 +70,7 @@ impl NotRestored {
                 Hint::new("see the versions of the file: ").run_here(words!["artifact", "history", path])
             }
             Self::ContentNotKept { .. } => {
-                "the content of files over 256 KiB is not kept, nor is purged content; look in git".into()
+                "content over 256 KiB is not kept, purged content is removed, and not all content comes from other machines; look in git".into()
             }
             Self::Forbidden { path, .. } => Hint::new("see which files are recorded, and by whom: ")
                 .run_here(words!["artifact", "history", path]),

@@ -10,7 +10,7 @@ use crate::execute::plan::{fold_whole, stream_of};
 use crate::hex;
 use crate::items::item_rows;
 use crate::policy::{Act, Restricted, Signature};
-use crate::words::one_line;
+use crate::words::{counted, one_line};
 use model::actor::Actor;
 use model::event::{Event, Recorded, Rewritten};
 use model::hint::Hint;
@@ -53,22 +53,18 @@ impl Engine {
             self.require_person(Restricted::Purge)?;
             self.settle_files_without(&request.text)?;
         }
+        if request.confirmed {
+            self.begin_erasing()?;
+        }
         let mut answer = self.with_signature(|engine, signature| {
             engine.store.take_turn(engine.patience.left())?;
             let done = engine.purge_in_turn(request, signature);
             engine.store.give_turn_back();
             done
         })?;
-        match self.store.erase(self.patience.left()) {
-            Ok(true) => {}
-            Ok(false) => answer.said.push(
-                "another process is reading the store, so the store's files may still contain the text; run the command again later".to_owned(),
-            ),
-            Err(error) => answer.said.push(format!(
-                "the store's files may still contain the text: {error}; run the command again"
-            )),
-        }
-        answer.said.extend(self.renew_backups_or_say());
+        // With sharing on, the next sync removes the text from this clone's ref, and then the mark.
+        let is_last = !self.is_shared();
+        answer.said.extend(self.finish_erasing(is_last));
         Ok(answer)
     }
 
@@ -103,11 +99,12 @@ impl Engine {
         }
         let expected = purged.events.last().map_or(0, |recorded| recorded.version);
         let rewritten = purged.rewritten();
-        let (session, evidence) = (self.select(Want::Latest)?, evidence(&rewritten));
+        let (session, evidence) = (self.select(Want::Latest)?, evidence(&rewritten, &purged.contents));
         let act = Act { evidence: Some(&evidence), ..Act::new(Restricted::Purge, &session) };
         let signed = self.authorise(&act, signature)?;
         let is_signed = signed.is_some();
-        let told = Event::Purged { replaced: purged.replaced, rewritten };
+        let contents = purged.contents.clone();
+        let told = Event::Purged { replaced: purged.replaced, rewritten, contents };
         let (at, actor) = (self.clock.now(), self.actor(self.asking_agent()?.as_ref()));
         let marks: Vec<Recorded> = signed
             .into_iter()
@@ -200,7 +197,12 @@ impl Engine {
             return Ok(None);
         }
         let from_elsewhere = self.arrived_up_to(&session.id)?;
-        let is_followed = is_signed || rows.iter().all(|row| row.version > from_elsewhere);
+        let mut versions =
+            rows.iter().map(|row| row.version).filter(|version| *version <= from_elsewhere).peekable();
+        let is_followed = is_signed || versions.peek().is_none() || {
+            let own = self.sent_as_own(&self.store.chain(&session.id)?)?;
+            versions.all(|version| own.contains(&version))
+        };
         Ok(Some(if is_followed {
             "the remote and other clones keep the text until they sync: leftoff sync".to_owned()
         } else {
@@ -234,10 +236,11 @@ impl Engine {
     }
 }
 
-/// Returns a hash of the events as a purge leaves them. The signature of a purge covers this hash, and so holds for no
-/// other events.
-pub(crate) fn evidence(rewritten: &[Rewritten]) -> String {
-    let lines: String = rewritten.iter().map(|one| format!("{} {}\n", one.version, one.hash)).collect();
+/// The hash of the events that a purge leaves and of the contents that it removes, so that its signature holds for
+/// these and no others.
+pub(crate) fn evidence(rewritten: &[Rewritten], contents: &[String]) -> String {
+    let events = rewritten.iter().map(|one| format!("{} {}\n", one.version, one.hash));
+    let lines: String = events.chain(contents.iter().map(|hash| format!("{hash}\n"))).collect();
     hex(&Sha256::digest(lines))
 }
 
@@ -250,7 +253,6 @@ impl Purged {
 
     /// Returns the question that a person must confirm.
     fn question(&self) -> Result<String> {
-        let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         Ok(format!(
             "Replace {} in {} of session {} ({}) for good?",
             counted(self.replaced, "occurrence"),

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use jiff::Timestamp;
 use model::id::SessionId;
+use model::session::Session;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,7 @@ const NAME: &str = "arrived.json";
 
 /// A second record of where a history came from. It still shows this if somebody deletes the record in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Witness {
+pub(crate) struct Witness {
     pub(super) replica: String,
     pub(super) version: u64,
     /// The link of event `version` in the hash chain, in hexadecimal.
@@ -104,6 +105,14 @@ impl Engine {
         let (version, at) = (witness.version, witness.at);
         let arrival = Arrival { session, replica, stream, version, head, at };
         Ok((crate::hex(&head) == witness.head).then_some(arrival))
+    }
+
+    /// The store's record of where a session came from, as far as a view of the session needs it. A store that nothing
+    /// came into is not searched.
+    pub(crate) fn arrival_of(&self, session: &Session, is_shared: bool) -> Option<Arrival> {
+        let has_record = || self.sharing_folder().map_or(true, |folder| folder.join(NAME).exists());
+        let is_needed = is_shared || has_record();
+        is_needed.then(|| self.store.base().arrival(&session.id).ok().flatten()).flatten()
     }
 
     /// Returns the version of a session's last event that was written elsewhere; 0 if there is none.

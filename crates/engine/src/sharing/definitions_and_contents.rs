@@ -45,7 +45,7 @@ impl Engine {
         }
         let mut missing = Vec::new();
         for hash in contents {
-            if self.store.content(&hash)?.is_none() {
+            if self.store.content(&hash)?.is_none() && !shared.purged_contents.contains(&hash) {
                 missing.push(format!("blob/{hash}"));
             }
         }

@@ -1,7 +1,6 @@
 //! Sessions that are not sent to other machines, because they contain a secret.
 
 use super::histories::Node;
-use super::settings::Settings;
 use crate::engine::Engine;
 use crate::redact;
 use model::id::SessionId;
@@ -10,8 +9,7 @@ use std::collections::BTreeMap;
 impl Engine {
     /// Returns the reason why the last sync did not send a session, if it did not.
     pub(super) fn held_back(&self, id: &SessionId) -> Option<String> {
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
-        settings?.held.remove(id.as_str())
+        self.sharing_settings()?.held.get(id.as_str()).cloned()
     }
 }
 

@@ -61,6 +61,23 @@ pub(super) fn nodes(
     })
 }
 
+/// The reasons that allow a purge, besides that its replica wrote the purged events.
+#[derive(Debug, Default)]
+pub(super) struct Allowed {
+    /// The purges that an allowed key signed.
+    pub(super) signed: BTreeSet<Hash>,
+    /// The ids that this replica has and had, and the id of the clone from which it was copied. Here, they count as
+    /// the same author.
+    pub(super) relatives: BTreeSet<String>,
+}
+
+impl Allowed {
+    fn is_same(&self, one: &Author, other: &Author) -> bool {
+        let is_relative = |author: &Author| author.is_certain && self.relatives.contains(&author.replica);
+        one == other || is_relative(one) && is_relative(other)
+    }
+}
+
 /// A purge of one event.
 struct Purge {
     link: Hash,
@@ -115,15 +132,15 @@ impl Tree {
     }
 
     /// Replaces the content of events that their own author purged, or that a signed purge names. `copies` has the
-    /// replacements. `signed` has the purges that an allowed key signed. Returns the purges that were refused.
+    /// replacements. Returns the purges that were refused.
     pub(super) fn purge(
         &mut self,
         copies: &BTreeMap<Hash, EventRow>,
-        signed: &BTreeSet<Hash>,
+        allowed: &Allowed,
     ) -> BTreeSet<PurgeRefused> {
         let mut refused = BTreeSet::new();
         for leaf in self.leaves() {
-            for Purge { link, hash, is_allowed, by } in self.purged_on(&leaf, signed) {
+            for Purge { link, hash, is_allowed, by } in self.purged_on(&leaf, allowed) {
                 let Some(node) = self.nodes.get_mut(&link) else { continue };
                 let Given::Salt(salt) = node.given else { continue };
                 if !is_allowed {
@@ -141,17 +158,17 @@ impl Tree {
     }
 
     /// Returns the events on the path to a leaf that purges replace, with the hashes of the replacements.
-    fn purged_on(&self, leaf: &Hash, signed: &BTreeSet<Hash>) -> Vec<Purge> {
+    fn purged_on(&self, leaf: &Hash, allowed: &Allowed) -> Vec<Purge> {
         let way = self.way(leaf);
         let mut purged = Vec::new();
         for purge in &way {
             for (version, hash) in rewritten_by(&purge.row) {
                 let Some(node) = way.iter().find(|node| node.row.version == version) else { continue };
-                let is_own = purge.author.is_certain && node.author == purge.author;
+                let is_own = purge.author.is_certain && allowed.is_same(&node.author, &purge.author);
                 purged.push(Purge {
                     link: node.link,
                     hash,
-                    is_allowed: is_own || signed.contains(&purge.link),
+                    is_allowed: is_own || allowed.signed.contains(&purge.link),
                     by: purge.author.replica.clone(),
                 });
             }
@@ -159,10 +176,32 @@ impl Tree {
         purged
     }
 
+    /// Returns the contents that purges of this session remove: all contents if this replica made the purge or an
+    /// allowed key signed it, otherwise those that only the purging replica recorded.
+    pub(super) fn purged_contents(&self, allowed: &Allowed) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for purge in self.nodes.values().filter(|node| node.row.kind == "purged") {
+            let Event::Purged { contents, .. } = Event::read(&purge.row.kind, &purge.row.body) else {
+                continue;
+            };
+            let (by, is_certain) = (&purge.author, purge.author.is_certain);
+            let is_by = |node: &Node, content: &String| {
+                !node.row.body.contains(content) || allowed.is_same(&node.author, by)
+            };
+            let is_of_purger =
+                |content: &String| is_certain && self.nodes.values().all(|node| is_by(node, content));
+            let is_allowed =
+                is_certain && allowed.relatives.contains(&by.replica) || allowed.signed.contains(&purge.link);
+            found.extend(contents.into_iter().filter(|content| is_allowed || is_of_purger(content)));
+        }
+        found
+    }
+
     /// Returns the purges that directly follow their signature, with the signature.
     pub(super) fn signed_purges(&self) -> Vec<(Hash, SignedAct, String)> {
         let signature = |node: &Node| {
-            let Event::Purged { rewritten, .. } = Event::read(&node.row.kind, &node.row.body) else {
+            let Event::Purged { rewritten, contents, .. } = Event::read(&node.row.kind, &node.row.body)
+            else {
                 return None;
             };
             let before = self.nodes.get(&node.before?)?;
@@ -171,7 +210,8 @@ impl Tree {
             };
             let seen = before.before.map(|link| crate::hex(&link));
             let is_of_it = Some(&act.head) == seen.as_ref()
-                && act.evidence.as_deref() == Some(crate::execute::purge_evidence(&rewritten).as_str());
+                && act.evidence.as_deref()
+                    == Some(crate::execute::purge_evidence(&rewritten, &contents).as_str());
             is_of_it.then_some((node.link, act, signature))
         };
         self.nodes.values().filter(|node| node.row.kind == "purged").filter_map(signature).collect()

@@ -30,12 +30,16 @@ impl Engine {
             shared.settings.place = place;
             return find_own_history(shared, at_remote.as_deref());
         }
+        // Data that was fetched before may contain purged text, and is no longer compared with the data fetched next.
+        self.begin_erasing()?;
         let old = shared.settings.replica.clone();
         shared.settings.become_another(place)?;
         if is_restored {
             // If the store was restored, data under the old name still belongs to this replica. If it was copied, that
             // data belongs to the other clone.
             shared.settings.former.insert(old.clone());
+        } else {
+            shared.settings.copied_from.insert(old.clone());
         }
         shared.sidecar.give_away_own(&old)?;
         shared.refs = shared.sidecar.refs()?;

@@ -5,11 +5,13 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::{Answer, Plan};
 use crate::hex;
+use model::actor::Origin;
 use model::event::{Event, ItemEvent, Recorded};
+use model::gate::AttemptReport;
 use model::hint::Hint;
 use model::id::{ItemId, SessionId};
-use model::item::{ItemBook, NewItem};
-use model::note::NoteKind;
+use model::item::{Item, ItemBook, NewItem};
+use model::note::{Note, NoteKind};
 use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
@@ -38,7 +40,7 @@ impl Engine {
         let head = self.store.chain(&fork)?.head.map(|head| hex(&head)).unwrap_or_default();
         let mut resolved = Resolved { fork: fork.to_string(), notes: 0, items: 0, claims: 0 };
         let order = self.fingerprint("sync resolve", fork.as_str());
-        let answer = self.in_turn(&order, |engine| {
+        let mut answer = self.in_turn(&order, |engine| {
             let subject = engine.load_subject(&main)?;
             let own = engine.own_part(&fork, &main)?;
             let items = engine.all_items(&main)?;
@@ -46,6 +48,7 @@ impl Engine {
             for recorded in &own {
                 over.bring(recorded);
             }
+            over.name_items();
             resolved.notes = over.notes;
             resolved.items = over.items;
             resolved.claims = over.claims;
@@ -55,6 +58,9 @@ impl Engine {
             plan.items = Some(items);
             Ok(plan)
         })?;
+        // The answer was composed before the fork was removed.
+        let told = format!(" {fork} ");
+        answer.view.warnings.retain(|warning| warning.kind != "fork" || !warning.message.contains(&told));
         let version = self.store.load(&fork)?.map_or(0, |loaded| loaded.row.version);
         let arrived = store::Arrived { gone: vec![(fork, version)], ..store::Arrived::default() };
         // The events of the fork stay in the replicas' histories. If removing the fork fails here, the next sync
@@ -98,6 +104,8 @@ struct Over<'a> {
     next_note: u32,
     note_ids: BTreeMap<u32, u32>,
     item_ids: BTreeMap<String, ItemId>,
+    /// Copied items, with who added them to the fork.
+    copied: Vec<(ItemId, Origin)>,
     notes: usize,
     items: usize,
     claims: usize,
@@ -113,6 +121,7 @@ impl<'a> Over<'a> {
             next_note: session.next_note(),
             note_ids: BTreeMap::new(),
             item_ids: BTreeMap::new(),
+            copied: Vec::new(),
             notes: 0,
             items: 0,
             claims: 0,
@@ -120,20 +129,33 @@ impl<'a> Over<'a> {
     }
 
     fn bring(&mut self, recorded: &Recorded) {
+        let origin = recorded.origin(None);
         match &recorded.event {
-            Event::NoteAdded { id, kind, text, fields } => {
+            Event::NoteAdded { id, kind, text, fields, origin } => {
+                let origin = recorded.origin(origin.as_ref());
+                // Somebody else may have merged the same note before.
+                let is_it = |known: &&Note| {
+                    (known.kind, &known.text, &known.actor, known.at)
+                        == (*kind, text, &origin.actor, origin.at)
+                };
+                if let Some(known) = self.session.notes.iter().find(is_it) {
+                    self.note_ids.insert(*id, known.id);
+                    return;
+                }
                 self.note_ids.insert(*id, self.next_note);
-                self.note(*kind, text.clone(), fields.clone());
+                self.note(*kind, text.clone(), fields.clone(), origin);
             }
             Event::NoteResolved { id } => {
-                if let Some(id) = self.note_ids.get(id) {
+                let is_resolved =
+                    |id: u32| self.session.notes.iter().any(|note| note.id == id && !note.is_open());
+                if let Some(id) = self.note_ids.get(id).filter(|id| !is_resolved(**id)) {
                     self.events.push(Event::NoteResolved { id: *id });
                 }
             }
-            Event::Item(ItemEvent::ItemAdded { item }) => self.item(item),
+            Event::Item(ItemEvent::ItemAdded { item }) => self.item(item, origin),
             Event::Item(ItemEvent::ItemCompleted { id, .. }) => {
                 let id = self.item_ids.get(&id.key()).unwrap_or(id).clone();
-                self.say(format!("item {id} was completed by {} in {}", recorded.actor, self.fork));
+                self.say(format!("item {id} was completed by {} in {}", origin.actor, self.fork), origin);
             }
             Event::PhaseCompleted { phase, attempt, .. } => {
                 let is_open = self
@@ -143,14 +165,18 @@ impl<'a> Over<'a> {
                     .is_some_and(|known| !known.is_done());
                 if is_open {
                     self.claims += 1;
-                    self.events
-                        .push(Event::PhaseClaimed { phase: phase.clone(), attempt: Some(attempt.clone()) });
+                    let origin = Some(Box::new(recorded.origin(attempt.origin.as_deref())));
+                    let attempt = Some(AttemptReport { origin, ..attempt.clone() });
+                    self.events.push(Event::PhaseClaimed { phase: phase.clone(), attempt });
                 }
             }
-            Event::CheckApproved { phase, check, by, .. } => self.say(format!(
-                "{by} approved {check} of phase {phase} in {}; approve the check here, or it does not count",
-                self.fork
-            )),
+            Event::CheckApproved { phase, check, by, .. } => {
+                let text = format!(
+                    "{by} approved {check} of phase {phase} in {}; approve the check here, or it does not count",
+                    self.fork
+                );
+                self.say(text, origin);
+            }
             Event::FieldsSet { phase, fields } => {
                 let missing: BTreeMap<_, _> = fields
                     .iter()
@@ -158,30 +184,55 @@ impl<'a> Over<'a> {
                     .map(|(name, value)| (name.clone(), value.clone()))
                     .collect();
                 if !missing.is_empty() {
+                    let names: Vec<&str> = missing.keys().map(String::as_str).collect();
+                    self.say(format!("{} was set in {}", names.join(", "), self.fork), origin);
                     self.events.push(Event::FieldsSet { phase: phase.clone(), fields: missing });
                 }
             }
             Event::ArtifactRecorded { artifact } => {
-                self.say(format!("{} was recorded in {}", artifact.path, self.fork));
+                self.say(format!("{} was recorded in {}", artifact.path, self.fork), origin);
             }
             // Other events, such as the fork's way through its phases, are not merged.
             _ => {}
         }
     }
 
-    fn say(&mut self, text: String) {
-        self.note(NoteKind::Note, text, BTreeMap::new());
+    /// Notes who added the copied items: one note for each author.
+    fn name_items(&mut self) {
+        let copied = std::mem::take(&mut self.copied);
+        for copied in copied.chunk_by(|(_, one), (_, next)| one.actor == next.actor) {
+            let names: Vec<&str> = copied.iter().map(|(id, _)| id.as_str()).collect();
+            let Some((_, origin)) = copied.last() else { continue };
+            let what = if names.len() == 1 { "item" } else { "items" };
+            let text = format!("{what} {} came from {}", names.join(", "), self.fork);
+            self.say(text, origin.clone());
+        }
     }
 
-    fn note(&mut self, kind: NoteKind, text: String, fields: BTreeMap<String, serde_json::Value>) {
-        self.events.push(Event::NoteAdded { id: self.next_note, kind, text, fields });
+    fn say(&mut self, text: String, origin: Origin) {
+        self.note(NoteKind::Note, text, BTreeMap::new(), origin);
+    }
+
+    fn note(
+        &mut self,
+        kind: NoteKind,
+        text: String,
+        fields: BTreeMap<String, serde_json::Value>,
+        origin: Origin,
+    ) {
+        self.events.push(Event::NoteAdded { id: self.next_note, kind, text, fields, origin: Some(origin) });
         self.next_note = self.next_note.saturating_add(1);
         self.notes += 1;
     }
 
     /// Copies an item. If the main session has an item with this id, `-fork` and a number are added to the id of the
     /// copy.
-    fn item(&mut self, item: &NewItem) {
+    fn item(&mut self, item: &NewItem, origin: Origin) {
+        // Somebody else may have merged the same item before.
+        let is_it = |known: &Item| (&known.title, &known.phase) == (&item.title, &item.phase);
+        if self.items_there.get(&item.id).is_some_and(is_it) {
+            return;
+        }
         let is_taken = |id: &ItemId| self.items_there.get(id).is_some();
         let mut id = item.id.clone();
         if is_taken(&id) {
@@ -191,6 +242,7 @@ impl<'a> Over<'a> {
             id = free;
         }
         self.item_ids.insert(item.id.key(), id.clone());
+        self.copied.push((id.clone(), origin));
         let renamed = |old: &ItemId| self.item_ids.get(&old.key()).unwrap_or(old).clone();
         let item = NewItem {
             id,

@@ -89,13 +89,15 @@ impl Engine {
         for id in &changed {
             self.add_session(shared, id, arrivals.get(id), own, &mut out)?;
         }
-        let (sessions, held, rewritten) =
-            (out.sessions, std::mem::take(&mut out.held), !out.replaced.is_empty());
-        if !out.files.is_empty() || rewritten || !own.contains_key(ABOUT) {
+        let (sessions, held) = (out.sessions, std::mem::take(&mut out.held));
+        let is_rewritten = !out.replaced.is_empty();
+        if is_rewritten {
+            self.begin_erasing()?;
+        }
+        if !out.files.is_empty() || is_rewritten || !own.contains_key(ABOUT) {
             self.commit(shared, own, out)?;
         }
         shared.settings.held = held;
-        shared.rewritten = rewritten;
         Ok(sessions)
     }
 
@@ -140,7 +142,7 @@ impl Engine {
             return Ok(());
         }
         let before = out.files.len() + out.replaced.len();
-        self.add_segments(shared, &way, &folder, own, out)?;
+        Self::add_segments(shared, &way, &folder, own, out)?;
         if is_theirs {
             // Another replica wrote the last event, so that replica sends the session. This one only replaces its own
             // earlier copies that contain purged content.
@@ -164,7 +166,6 @@ impl Engine {
     }
 
     fn add_segments(
-        &self,
         shared: &Shared,
         Way { named, nodes: way, .. }: &Way,
         folder: &str,
@@ -173,14 +174,25 @@ impl Engine {
     ) -> Result<()> {
         let links: BTreeMap<u64, Hash> = way.iter().map(|node| (node.row.version, node.link)).collect();
         let Some(stream) = way.first().map(|node| node.link) else { return Ok(()) };
+        let known = shared.replicas.known_segments(folder, &links);
+        let with_purged = known.values().filter(|name| has_purged(part_of(way, name.first, name.last)));
+        let with_purged = with_purged.filter_map(|name| {
+            let path = name.path();
+            let object = own.get(&path).or_else(|| shared.replicas.find(&path))?.object.clone();
+            Some((path, object))
+        });
+        // All are read by one process of git.
+        let (paths, objects): (Vec<String>, Vec<String>) = with_purged.unzip();
+        let with_purged: BTreeMap<String, Vec<u8>> =
+            paths.into_iter().zip(shared.sidecar.contents(&objects)?).collect();
         let mut next = 1;
         while next <= way.len() as u64 {
-            let known = shared.replicas.known_segment(folder, next, &links);
-            if let Some((name, entry)) = known {
+            let found = known.get(&next).and_then(|name| Some((name, shared.replicas.find(&name.path())?)));
+            if let Some((name, entry)) = found {
                 let path = name.path();
                 let entry = own.get(&path).unwrap_or(entry);
                 let part = part_of(way, name.first, name.last);
-                match self.purged_copy(shared, named, part, &entry.object)? {
+                match with_purged.get(&path).and_then(|there| purged_copy(named, part, there)) {
                     Some(purged) => {
                         if own.contains_key(&path) {
                             out.replaced.insert(path.clone());
@@ -202,34 +214,6 @@ impl Engine {
             next = last + 1;
         }
         Ok(())
-    }
-
-    /// Returns a copy of a segment without the content that was purged here; `None` if nothing in the segment was
-    /// purged.
-    fn purged_copy(
-        &self,
-        shared: &Shared,
-        session: &SessionId,
-        part: &[Node],
-        object: &str,
-    ) -> Result<Option<Vec<u8>>> {
-        if part.iter().all(|node| matches!(node.given, Given::Salt(_))) {
-            return Ok(None);
-        }
-        let there = shared.sidecar.contents(&[object.to_owned()])?.pop().unwrap_or_default();
-        let there = String::from_utf8_lossy(&there).into_owned();
-        // The copy names the author that the existing segment names.
-        let author =
-            there.lines().next().and_then(|header| serde_json::from_str::<serde_json::Value>(header).ok());
-        let author = author.and_then(|header| Some(header.get("author")?.as_str()?.to_owned()));
-        let mut part = part.to_vec();
-        if let Some(author) = author {
-            for node in &mut part {
-                node.author.replica.clone_from(&author);
-            }
-        }
-        let here = written(session, &part);
-        Ok((there.as_bytes() != here.as_slice()).then_some(here))
     }
 
     /// Returns the definitions and stored files that these events name and that this replica's history does not have
@@ -291,27 +275,44 @@ impl Engine {
 }
 
 impl super::incoming::Replicas {
-    /// Returns the longest segment of any replica that begins with this event and agrees with the session's links.
-    fn known_segment(
-        &self,
-        folder: &str,
-        first: u64,
-        links: &BTreeMap<u64, Hash>,
-    ) -> Option<(SegmentName, &super::sidecar::Entry)> {
-        let of_replica = |entries: &'_ Entries| -> Vec<SegmentName> {
+    /// Returns the longest segment of any replica for each first event, of the segments that agree with the session's
+    /// links.
+    fn known_segments(&self, folder: &str, links: &BTreeMap<u64, Hash>) -> BTreeMap<u64, SegmentName> {
+        let mut longest: BTreeMap<u64, SegmentName> = BTreeMap::new();
+        for entries in self.trees.values() {
             let below = entries.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
-            below
-                .filter(|(_, entry)| entry.is_file)
-                .filter_map(|(path, _)| SegmentName::parse(path))
-                .collect()
-        };
-        let is_part = |name: &SegmentName| {
-            name.first == first && links.get(&name.last).is_some_and(|link| hex(link).starts_with(&name.head))
-        };
-        let names: BTreeSet<SegmentName> = self.trees.values().flat_map(of_replica).filter(is_part).collect();
-        let longest = names.into_iter().max_by_key(|name| name.last)?;
-        self.find(&longest.path()).map(|entry| (longest.clone(), entry))
+            let files = below.filter(|(_, entry)| entry.is_file);
+            for name in files.filter_map(|(path, _)| SegmentName::parse(path)) {
+                let is_part = links.get(&name.last).is_some_and(|link| hex(link).starts_with(&name.head));
+                let is_longer =
+                    longest.get(&name.first).is_none_or(|known| (known.last, known) <= (name.last, &name));
+                if is_part && is_longer {
+                    longest.insert(name.first, name);
+                }
+            }
+        }
+        longest
     }
+}
+
+/// True if content of these events was purged.
+fn has_purged(part: &[Node]) -> bool {
+    part.iter().any(|node| matches!(node.given, Given::Hash(_)))
+}
+
+/// Returns a copy of a segment without the content that was purged here; `None` if the segment does not have it.
+fn purged_copy(session: &SessionId, part: &[Node], there: &[u8]) -> Option<Vec<u8>> {
+    // The copy names the author that the existing segment names.
+    let header = there.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let header = serde_json::from_slice::<serde_json::Value>(header).ok();
+    let author = header.and_then(|header| Some(header.get("author")?.as_str()?.to_owned()));
+    let mut part = part.to_vec();
+    if let Some(author) = author {
+        for node in &mut part {
+            node.author.replica.clone_from(&author);
+        }
+    }
+    Some(written(session, &part)).filter(|here| there != here.as_slice())
 }
 
 fn part_of(way: &[Node], first: u64, last: u64) -> &[Node] {

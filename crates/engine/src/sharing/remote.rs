@@ -107,10 +107,20 @@ pub(super) fn succeeded(doing: &str, ran: std::io::Result<Output>) -> Result<Out
     if output.status.success() {
         return Ok(output);
     }
-    Err(Error::Sharing {
-        message: format!("{doing} failed: {}", without_password(&last_words(&output))),
-        hint: "the store was not changed".into(),
-    })
+    let said = without_password(&last_words(&output));
+    let hint = way_on(&said).unwrap_or("the store was not changed").into();
+    Err(Error::Sharing { message: format!("{doing} failed: {said}"), hint })
+}
+
+/// Returns a hint if git could not write its files.
+fn way_on(said: &str) -> Option<&'static str> {
+    let is_about = |cause: &str| said.to_ascii_lowercase().contains(cause);
+    if is_about("permission denied") || is_about("insufficient permission") {
+        return Some(
+            "make the repository beside the database (sync.git) writable for this user, or delete it; then sync again",
+        );
+    }
+    is_about("no space left").then_some("free some space, then sync again")
 }
 
 pub(super) fn no_git(doing: &str, source: std::io::Error) -> Error {

@@ -1,8 +1,9 @@
 //! Simulates random work on three replicas that sync now and then. Everything happens in one process, so that thousands
-//! of schedules can be tried. Syncs end between two steps, remotes are unreachable or rewound, clones are copied,
-//! stores are restored from backups. `cli/tests/sharing/random.rs` does the same with real processes.
+//! of schedules can be tried. Syncs and purges end between two steps, remotes are unreachable or rewound, clones are
+//! copied, stores are restored from backups. `cli/tests/sharing/random.rs` does the same with real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
+mod examples;
 mod replica;
 
 use replica::{Folder, Replica};
@@ -13,7 +14,9 @@ use testkit::proof::{self, Random};
 
 const STEPS: usize = 30;
 /// The maximum number of steps in a sync. Tests end a sync at a random one of them.
-const MOST_STEPS_OF_A_SYNC: usize = 20;
+const MOST_STEPS_OF_A_SYNC: usize = 30;
+/// The maximum number of steps of a purge.
+const MOST_STEPS_OF_A_PURGE: usize = 10;
 /// The maximum number of rounds of syncs by every replica. After them, no replica may have anything new.
 const MOST_ROUNDS: usize = 6;
 
@@ -26,7 +29,7 @@ thread_local! {
 struct Ended;
 
 /// Ends the sync at this step if the test asks for it. Unwinding only closes files and releases locks, as a kill would.
-pub(super) fn step() {
+pub(crate) fn step() {
     match LEFT.get() {
         None => {}
         Some(0) => {
@@ -54,6 +57,7 @@ struct Tried {
     notes: usize,
     forks: usize,
     ended: usize,
+    purged: usize,
 }
 
 #[test]
@@ -70,9 +74,14 @@ fn all_replicas_agree_and_nothing_acknowledged_is_lost() {
     });
     let sum = |of: fn(&Tried) -> usize| tried.iter().map(of).sum::<usize>();
     let (notes, forks, ended) = (sum(|one| one.notes), sum(|one| one.forks), sum(|one| one.ended));
-    assert!(forks > 0 && ended > 0, "schedules in which nothing happens: {forks} forks, {ended} syncs ended");
-    let result =
-        format!("all agree; {notes} notes, 0 lost; {forks} forks, {ended} syncs ended between two steps");
+    let purged = sum(|one| one.purged);
+    assert!(
+        forks > 0 && ended > 0 && purged > 0,
+        "schedules in which nothing happens: {forks} forks, {ended} syncs ended, {purged} texts purged"
+    );
+    let result = format!(
+        "all agree; {notes} notes, 0 lost; {purged} purged, 0 left; {forks} forks, {ended} syncs or purges ended between two steps"
+    );
     proof::proven("3 git replicas, kills in between", &format!("{schedules} schedules"), first, &result);
 }
 
@@ -86,7 +95,13 @@ fn schedule(seed: u64) -> Tried {
     world.check();
     let forks = world.replicas[0].forks().len();
     world.resolve_all();
-    Tried { notes: world.kept.len(), forks, ended: world.ended }
+    let purged = world.purged.difference(&world.merged).count();
+    Tried { notes: world.kept.len(), forks, ended: world.ended, purged }
+}
+
+/// Returns the texts that this replica wrote.
+fn of_author(kept: &BTreeSet<String>, name: &str) -> Vec<String> {
+    kept.iter().filter(|text| text.starts_with(&format!("{name} wrote "))).cloned().collect()
 }
 
 struct World {
@@ -96,6 +111,11 @@ struct World {
     replicas: Vec<Replica>,
     /// The texts of all notes that a command acknowledged.
     kept: BTreeSet<String>,
+    /// The texts of notes that their author purged, or began to purge.
+    purged: BTreeSet<String>,
+    /// The texts of notes that are also in another event, which a purge by the first one's author does not reach: in a
+    /// merged note, or in what a copy or a restored store sent under another id.
+    merged: BTreeSet<String>,
     /// The sessions whose start a command acknowledged.
     started: BTreeSet<String>,
     backups: BTreeMap<String, PathBuf>,
@@ -124,6 +144,8 @@ impl World {
             folder,
             replicas,
             kept: BTreeSet::new(),
+            purged: BTreeSet::new(),
+            merged: BTreeSet::new(),
             started: BTreeSet::from(["shared".to_owned()]),
             backups: BTreeMap::new(),
             backups_made: 0,
@@ -140,7 +162,7 @@ impl World {
 
     fn step(&mut self, step: usize) {
         let place = self.below(self.replicas.len());
-        match self.below(22) {
+        match self.below(25) {
             0..=6 => self.work(place, step),
             7 => self.start(place, step),
             8..=10 => self.sync(place),
@@ -151,13 +173,14 @@ impl World {
             16 => self.cut_off_or_join(place),
             17 => self.rewind(),
             18 => self.back_up_or_restore(place),
+            22..=24 => self.purge(place),
             _ => self.copy(place),
         }
     }
 
     fn work(&mut self, place: usize, step: usize) {
         let replica = &self.replicas[place];
-        let text = format!("{} {step}", replica.name);
+        let text = format!("{} wrote {step}.", replica.name);
         if replica.work("shared", &text) {
             self.kept.insert(text);
         }
@@ -185,9 +208,28 @@ impl World {
         self.ended += usize::from(ended_after(steps, || drop(replica.sync())));
     }
 
+    /// Purges a note that this replica wrote, and ends the purge at a step every other time.
+    fn purge(&mut self, place: usize) {
+        let steps = self.below(2 * MOST_STEPS_OF_A_PURGE);
+        let replica = &self.replicas[place];
+        if !replica.has("shared") {
+            return;
+        }
+        let own = format!("{} wrote ", replica.name);
+        let Some(text) = replica.notes("shared").into_iter().rfind(|text| text.starts_with(&own)) else {
+            return;
+        };
+        self.ended += usize::from(ended_after(steps, || replica.purge("shared", &text).expect("a purge")));
+        if !replica.notes("shared").contains(&text) {
+            self.kept.remove(&text);
+            self.purged.insert(text);
+        }
+    }
+
     fn resolve(&mut self, place: usize) {
         let replica = &self.replicas[place];
         if let Some(fork) = replica.forks().first() {
+            self.merged.extend(replica.notes(fork));
             let resolved = replica.engine().resolve_fork(fork);
             // Only a replica on the machine of the session can resolve a fork of this session.
             let is_refused = resolved.as_ref().is_err_and(|error| error.class() == crate::Class::Refused);
@@ -236,6 +278,7 @@ impl World {
         match self.backups.remove(&replica.name) {
             // Whatever the restored store loses must have been sent before.
             Some(old) if replica.sync().is_ok() => {
+                self.merged.extend(of_author(&self.kept, &replica.name));
                 replica.restore(&old);
                 self.restored.insert(replica.name.clone());
                 self.restores += 1;
@@ -257,6 +300,7 @@ impl World {
         if self.replicas.len() > 3 || self.restored.contains(&from.name) {
             return;
         }
+        self.merged.extend(of_author(&self.kept, &from.name));
         let copy = self.folder.copied(from, "copy");
         if self.random.below(2) == 0 {
             copy.know_no_other_place();
@@ -304,6 +348,9 @@ impl World {
                 assert!(replica.has(id), "{about} lost session {id}");
             }
             assert_eq!(replica.findings(), Vec::<String>::new(), "{about}");
+            for text in self.purged.difference(&self.merged) {
+                assert_eq!(replica.files_with(text), Vec::<String>::new(), "{about} still has {text:?}");
+            }
         }
     }
 
@@ -313,6 +360,7 @@ impl World {
         let owner = &self.replicas[0];
         owner.resume("shared").expect("it is in use nowhere");
         for fork in owner.forks() {
+            self.merged.extend(owner.notes(&fork));
             owner.engine().resolve_fork(&fork).expect("a fork is resolved where its session is");
         }
         owner.pause("shared");
@@ -326,74 +374,5 @@ impl World {
             }
         }
         self.check();
-    }
-}
-
-#[test]
-fn a_sync_that_ends_between_any_two_steps_loses_nothing() {
-    let folder = Folder::new();
-    let (anna, ben) = (folder.replica("anna"), folder.replica("ben"));
-    anna.share();
-    ben.share();
-    anna.start("shared");
-    anna.sync().expect("the remote is there");
-    let mut notes = Vec::new();
-    let mut steps = 0;
-    loop {
-        folder.an_hour_later();
-        let id = format!("of-ben-{steps}");
-        ben.start(&id);
-        ben.sync().expect("the remote is there");
-        notes.push(format!("before step {steps}"));
-        assert!(anna.work("shared", &notes[steps]));
-        let was_ended = ended_after(steps, || drop(anna.sync()));
-        anna.sync().expect("the remote is there");
-        ben.sync().expect("the remote is there");
-        assert_eq!(ben.notes("shared"), notes, "ended before step {steps}");
-        assert!(anna.has(&id), "ended before step {steps}");
-        for replica in [&anna, &ben] {
-            assert_eq!(replica.forks(), Vec::<String>::new(), "ended before step {steps}");
-            assert_eq!(replica.findings(), Vec::<String>::new(), "ended before step {steps}");
-        }
-        if !was_ended {
-            break;
-        }
-        steps += 1;
-    }
-    assert!((12..MOST_STEPS_OF_A_SYNC).contains(&steps), "a sync has {steps} steps");
-    assert_eq!(folder.hub(&["for-each-ref"]).lines().count(), 2, "each is the replica that it was");
-}
-
-#[test]
-fn whoever_merges_a_fork_or_loses_to_one_stays_the_replica_that_they_were() {
-    let folder = Folder::new();
-    let (anna, ben) = (folder.replica("anna"), folder.replica("ben"));
-    anna.share();
-    ben.share();
-    anna.start("shared");
-    anna.sync().expect("the remote is there");
-    ben.sync().expect("the remote is there");
-    for round in 0..3 {
-        folder.an_hour_later();
-        assert!(anna.work("shared", &format!("of anna {round}")));
-        assert!(ben.work("shared", &format!("of ben {round}")));
-        assert!(ben.work("shared", &format!("more of ben {round}")));
-        // A sync in which the other history wins is ended at each of its steps.
-        ben.sync().expect("the remote is there");
-        let mut steps = 0;
-        while ended_after(steps, || drop(anna.sync())) {
-            steps += 1;
-        }
-        ben.sync().expect("the remote is there");
-        let fork = ben.forks().pop().expect("the history of anna");
-        ben.engine().resolve_fork(&fork).expect("a fork is resolved where its session is");
-        for replica in [&ben, &anna, &ben] {
-            replica.sync().expect("the remote is there");
-            assert_eq!(replica.findings(), Vec::<String>::new());
-        }
-        assert_eq!((anna.forks(), ben.forks()), (Vec::new(), Vec::new()));
-        assert_eq!(anna.notes("shared").len(), 3 * (round + 1));
-        assert_eq!(anna.log("shared"), ben.log("shared"));
-        assert_eq!(folder.hub(&["for-each-ref"]).lines().count(), 2, "round {round}");
     }
 }

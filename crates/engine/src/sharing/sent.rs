@@ -65,6 +65,18 @@ impl Engine {
         Ok(by_others.map(|(name, _)| name.last).max().unwrap_or(0))
     }
 
+    /// The versions of events that this clone sent as its own. Other clones accept a purge of these.
+    pub(crate) fn sent_as_own(&self, chain: &Chain) -> Result<BTreeSet<u64>> {
+        let Some(known) = self.known_to_sync() else { return Ok(BTreeSet::new()) };
+        let names: Vec<SegmentName> =
+            segments(&known.own).into_iter().filter(|name| has(chain, name)).collect();
+        let objects = names.iter().filter_map(|name| Some(known.own.get(&name.path())?.object.clone()));
+        let contents = known.sidecar.contents(&objects.collect::<Vec<_>>())?;
+        let is_own = |content: &[u8]| author_of(content).is_some_and(|author| known.names.contains(&author));
+        let own = names.iter().zip(&contents).filter(|(_, content)| is_own(content));
+        Ok(own.flat_map(|(name, _)| name.first..=name.last).collect())
+    }
+
     /// Returns the other histories of this session that are in this store.
     pub(crate) fn other_histories(&self, id: &SessionId) -> Result<Vec<SessionId>> {
         const MOST: usize = 100;

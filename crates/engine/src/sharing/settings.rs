@@ -1,6 +1,7 @@
 //! The settings of sharing for this store, in `sync.json` beside the database. Written atomically.
 
 use super::arrivals::Witness;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -8,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const NAME: &str = "sync.json";
 /// The name of the file with the settings while sharing is off. With them, the store is the same replica again
@@ -17,9 +19,12 @@ const NAME: &str = "sync.json";
 const OFF: &str = "sync.off.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// The name of the project's git remote.
     pub(super) remote: String,
+    /// The URL of the remote at the last sync, without a password, by which a renamed remote is known again.
+    #[serde(default)]
+    pub(super) address: Option<String>,
     /// True if the host accepts only branches. Refs are then called `refs/heads/leftoff/<replica>`.
     #[serde(default)]
     pub(super) branches: bool,
@@ -28,6 +33,9 @@ pub(super) struct Settings {
     /// The ids that this replica had earlier, for example before it was restored from a backup.
     #[serde(default)]
     pub(super) former: BTreeSet<String>,
+    /// Ids of the clones from which this one was copied. It follows their purges in what it inherited.
+    #[serde(default)]
+    pub(super) copied_from: BTreeSet<String>,
     /// The path of the database at the last sync. By it, a copy is told from the original.
     pub(super) place: PathBuf,
     /// The newest event that was checked for sending.
@@ -64,9 +72,40 @@ pub(super) struct Settings {
     pub(super) refused: Vec<String>,
 }
 
+/// The settings as last read. They are needed several times for one answer, and seldom change.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSettings(Option<(FileState, Arc<Settings>)>);
+
+/// The identity of a file's content: its inode, time of change and size.
+type FileState = (u64, i64, i64, u64);
+
+impl KnownSettings {
+    /// Returns the settings; `None` if sharing is off, or if they cannot be read.
+    fn read(&mut self, folder: &Path) -> Option<Arc<Settings>> {
+        let found = fs::metadata(folder.join(NAME)).ok()?;
+        let state = (found.ino(), found.mtime(), found.mtime_nsec(), found.size());
+        if let Some((known, settings)) = &self.0
+            && *known == state
+        {
+            return Some(Arc::clone(settings));
+        }
+        let settings = Arc::new(Settings::read(folder).ok().flatten()?);
+        self.0 = Some((state, Arc::clone(&settings)));
+        Some(settings)
+    }
+}
+
+impl Engine {
+    /// Returns the settings of sharing; `None` if it is off, or if they cannot be read.
+    pub(crate) fn sharing_settings(&self) -> Option<Arc<Settings>> {
+        let folder = self.sharing_folder().ok()?;
+        self.sharing_settings.borrow_mut().read(&folder)
+    }
+}
+
 /// The newest event at a sync. If the store lacks it later, an older copy has replaced the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     pub(super) cursor: u64,
     #[serde(default)]
     pub(super) session: Option<String>,
@@ -80,9 +119,11 @@ impl Settings {
     pub(super) fn new(remote: String, branches: bool, place: PathBuf) -> Result<Self> {
         Ok(Self {
             remote,
+            address: None,
             branches,
             replica: new_replica()?,
             former: BTreeSet::new(),
+            copied_from: BTreeSet::new(),
             place,
             mark: Mark::default(),
             taken: BTreeMap::new(),
@@ -106,6 +147,12 @@ impl Settings {
         self.taken.clear();
         self.pushed = None;
         Ok(())
+    }
+
+    /// Returns all ids whose purges count in the events of this replica.
+    pub(super) fn relatives(&self) -> BTreeSet<String> {
+        let all = self.former.iter().chain(&self.copied_from).chain([&self.replica]);
+        all.cloned().collect()
     }
 
     pub(super) fn is_own(&self, replica: &str) -> bool {
@@ -161,7 +208,11 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::Sharing {
             message: format!("{} cannot be read: {error}", path.display()),
-            hint: "remove the file, then switch sharing on again: leftoff init --sync".into(),
+            hint: if path.ends_with(NAME) || path.ends_with(OFF) {
+                "remove the file, then switch sharing on again: leftoff init --sync".into()
+            } else {
+                "move the file away; the next sync makes a new one".into()
+            },
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::io(format!("reading {}", path.display()), source)),

@@ -97,7 +97,7 @@ impl Sidecar {
     pub(super) fn remove(folder: &Path) -> Result<()> {
         match std::fs::remove_dir_all(folder.join(FOLDER)) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io("removing the repository for sharing", source))
+                Err(Error::io(format!("removing {}", folder.join(FOLDER).display()), source))
             }
             Ok(()) | Err(_) => Ok(()),
         }
@@ -280,8 +280,8 @@ impl Sidecar {
 
     /// Removes objects that nothing refers to. This is done at once, because they may contain purged content.
     pub(super) fn prune(&self) -> Result<()> {
-        self.text("removing old objects", self.git().args(["reflog", "expire", "--expire=now", "--all"]))?;
-        self.text("removing old objects", self.git().args(["gc", "--quiet", "--prune=now"])).map(drop)
+        self.text("removing old objects", self.git().args(["repack", "-a", "-d", "-q"]))?;
+        self.text("removing old objects", self.git().args(["prune", "--expire=now"])).map(drop)
     }
 
     /// Makes the data that this store sent under its old id count as data of another replica.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::execute::is_bundle;
 use crate::facades::ProjectStore;
 use crate::view::{SharedView, Warning};
-use crate::words::{ago, date};
+use crate::words::{ago, counted, date};
 use jiff::Timestamp;
 use model::hint::Hint;
 use model::id::SessionId;
@@ -18,7 +18,7 @@ use model::words;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use store::chain::Seal;
-use store::{Filter, Store};
+use store::{Arrival, Filter, Store};
 
 /// The state of sharing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -176,29 +176,30 @@ impl Engine {
         if let Ok(Some(host)) = self.store.base().machine_name(replica) {
             return host;
         }
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
-        let named = settings.and_then(|mut settings| settings.names.remove(replica));
+        let named = self.sharing_settings().and_then(|settings| settings.names.get(replica).cloned());
         named
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("replica {}", replica.get(..8).unwrap_or(replica)))
     }
 
     /// Returns where a session came from, and when this clone last synced; `None` if neither is known.
-    pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
-        let arrival = self.store.base().arrival(&session.id).ok().flatten();
-        let is_own = |replica: &str| settings.as_ref().is_some_and(|settings| settings.is_own(replica));
-        let from = arrival.as_ref().filter(|arrival| !is_own(&arrival.replica));
-        let name = |arrival: &store::Arrival| {
+    pub(crate) fn shared_view(
+        &self,
+        settings: Option<&Settings>,
+        arrival: Option<&Arrival>,
+    ) -> Option<SharedView> {
+        let is_own = |replica: &str| settings.is_some_and(|settings| settings.is_own(replica));
+        let from = arrival.filter(|arrival| !is_own(&arrival.replica));
+        let name = |arrival: &Arrival| {
             if is_bundle(arrival) { "a bundle".to_owned() } else { self.name_of_replica(&arrival.replica) }
         };
         let from_name = from.map(name);
         let from_whom = from.filter(|arrival| is_bundle(arrival)).and_then(|arrival| self.packed_by(arrival));
         let from_whom = from_whom.unwrap_or_default();
         let received_at = from.map(|arrival| arrival.at);
-        let last_sync = settings.as_ref().and_then(|settings| settings.done);
+        let last_sync = settings.and_then(|settings| settings.done);
         let now = self.clock.now();
-        let synced = settings.as_ref().map(|_| {
+        let synced = settings.map(|_| {
             last_sync.map_or("; not synced yet".to_owned(), |at| format!("; last sync {}", ago(at, now)))
         });
         let synced = synced.unwrap_or_default();
@@ -212,7 +213,7 @@ impl Engine {
     }
 
     /// ` (last change there by claude a4326893 on desk, 12 Nov)`
-    fn packed_by(&self, arrival: &store::Arrival) -> Option<String> {
+    fn packed_by(&self, arrival: &Arrival) -> Option<String> {
         let before = arrival.version.saturating_sub(1);
         let rows = self.store.events(&arrival.session, before, Some(1)).ok()?;
         let last = read_event(&arrival.session, rows.first()?).ok()?;
@@ -222,7 +223,7 @@ impl Engine {
 
     /// Returns warnings about a session that other machines may also have.
     pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
-        if !self.is_shared() {
+        if self.sharing_settings().is_none() {
             return Vec::new();
         }
         let mut warnings = Vec::new();
@@ -254,17 +255,20 @@ impl Engine {
             (self.forks_of(&session.id).unwrap_or_default(), false)
         };
         warnings.extend(more.iter().map(|fork| {
-            let events = fork.events;
-            let message = if other {
-                format!("this session is a fork of {}, which lacks {events} of its events", fork.session)
+            let events = counted(fork.events, "event");
+            let (message, how) = if other {
+                let of = &fork.session;
+                (
+                    format!("this session is a fork of {of}, which lacks {events} of it"),
+                    format!("merge the histories where {of} is: "),
+                )
             } else {
-                format!("the session's fork {} has {events} events that are not here", fork.id)
+                (
+                    format!("the session's fork {} has {events} that this history lacks", fork.id),
+                    "merge the histories: ".to_owned(),
+                )
             };
-            warning(
-                "fork",
-                message,
-                Hint::new("merge the histories: ").run(words!["sync", "resolve", fork.id]),
-            )
+            warning("fork", message, Hint::new(how).run(words!["sync", "resolve", fork.id]))
         }));
         warnings
     }

@@ -1,7 +1,7 @@
 //! Switches sharing on and off, and removes replicas.
 
 use super::lock::locked;
-use super::remote::usual_remote;
+use super::remote::{remote_url, usual_remote, without_password};
 use super::settings::Settings;
 use super::sidecar::Sidecar;
 use crate::doctor::Finding;
@@ -37,8 +37,16 @@ impl Engine {
             Some(known) => Some(known),
             None => Settings::read_off(&folder)?,
         };
+        let address_of = |remote: &str| Some(without_password(&remote_url(&self.project.root, remote).ok()?));
         let settings = match known {
             Some(known) if known.remote == remote && known.branches == branches => known,
+            Some(known)
+                if known.branches == branches
+                    && known.address.is_some()
+                    && known.address == address_of(&remote) =>
+            {
+                Settings { remote: remote.clone(), ..known }
+            }
             // The new remote has no data of this replica. So the store becomes a new replica there.
             Some(known) => {
                 let mut fresh = Settings::new(remote.clone(), branches, place)?;
@@ -65,23 +73,25 @@ impl Engine {
                 return Ok(vec!["they were not shared before; nothing changed".to_owned()]);
             }
             let _lock = locked(&folder, self.patience.left())?;
-            return switch_off(&folder).map(|()| Vec::new());
+            return switch_off(&folder);
         }
         let shared = self.shared(false)?;
         if self.is_copy(&shared.settings)? {
-            switch_off(&shared.folder)?;
+            let mut said = switch_off(&shared.folder)?;
             let original = shared.settings.place.display();
-            return Ok(vec![format!(
+            said.push(format!(
                 "nothing was removed: this copy has sent nothing yet, and the data at the remote belongs to {original}"
-            )]);
+            ));
+            return Ok(said);
         }
         shared.sidecar.forget(&shared.settings.replica)?;
-        switch_off(&shared.folder)?;
-        Ok(vec![
+        let mut said = switch_off(&shared.folder)?;
+        said.push(
             "removed this replica from the remote; the remote's host may keep old objects for a while, and other \
              replicas keep copies"
                 .to_owned(),
-        ])
+        );
+        Ok(said)
     }
 
     /// Removes another replica from the remote. Returns a message for people.
@@ -89,19 +99,7 @@ impl Engine {
         let mut shared = self.shared(false)?;
         shared.sidecar.fetch()?;
         let refs = shared.sidecar.refs()?;
-        let found: Vec<&String> =
-            refs.fetched.keys().filter(|replica| !asked.is_empty() && replica.starts_with(asked)).collect();
-        let replica = match found.as_slice() {
-            [one] => (*one).clone(),
-            none_or_several => {
-                let message = match none_or_several.len() {
-                    0 => format!("no replica's id begins with '{asked}'"),
-                    many => format!("the ids of {many} replicas begin with '{asked}': give more of the id"),
-                };
-                let hint = Hint::new("see the replicas: ").run(words!["sync", "status"]);
-                return Err(Error::Sharing { message, hint });
-            }
-        };
+        let replica = the_one_replica(asked, refs.fetched.keys())?;
         if replica == shared.settings.replica {
             return Err(Error::Sharing {
                 message: "this is the id of this replica itself".to_owned(),
@@ -157,9 +155,26 @@ fn not_shareable(root: &Path) -> Error {
     }
 }
 
-fn switch_off(folder: &Path) -> Result<()> {
+/// Switches sharing off. Returns a message if the sidecar could not be removed.
+fn switch_off(folder: &Path) -> Result<Vec<String>> {
     Settings::switch_off(folder)?;
-    Sidecar::remove(folder)
+    let left = Sidecar::remove(folder).err();
+    Ok(left
+        .map(|error| format!("{error}; nothing needs it any more, so you can delete it"))
+        .into_iter()
+        .collect())
+}
+
+/// The replica whose id begins with the asked text.
+fn the_one_replica<'a>(asked: &str, all: impl Iterator<Item = &'a String>) -> Result<String> {
+    let found: Vec<&str> = all.map(String::as_str).filter(|replica| replica.starts_with(asked)).collect();
+    let message = match found.as_slice() {
+        _ if asked.is_empty() => "no replica is named".to_owned(),
+        [one] => return Ok((*one).to_owned()),
+        [] => format!("no replica's id begins with '{asked}'"),
+        several => format!("the ids of {} replicas begin with '{asked}': give more of the id", several.len()),
+    };
+    Err(Error::Sharing { message, hint: Hint::new("see the replicas: ").run(words!["sync", "status"]) })
 }
 
 /// Returns a finding if the host does not accept the refs in use; `None` if it does.
@@ -189,4 +204,19 @@ fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
             Hint::new("share through another remote: ").run(words!["init", "--sync", "--remote", "NAME"]),
         ),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_replica_and_several_replicas_are_told_apart() {
+        let all = ["aa11", "aa22", "bb33"].map(ToOwned::to_owned);
+        let found = |asked: &str| the_one_replica(asked, all.iter()).map_err(|error| error.to_string());
+        assert_eq!(found("b"), Ok("bb33".to_owned()));
+        assert_eq!(found("").unwrap_err(), "no replica is named");
+        assert_eq!(found("c").unwrap_err(), "no replica's id begins with 'c'");
+        assert_eq!(found("aa").unwrap_err(), "the ids of 2 replicas begin with 'aa': give more of the id");
+    }
 }

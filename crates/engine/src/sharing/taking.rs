@@ -7,9 +7,9 @@ mod purged;
 pub(crate) use ids::{fork_of, is_fork};
 use purged::loses_content;
 
-use super::Shared;
-use super::histories::{Author, Node, nodes};
+use super::histories::{Allowed, Author, Node, nodes};
 use super::incoming::Stream;
+use super::{Shared, step};
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::execute::{is_bundle, session_row, snapshot_of, taken};
@@ -43,8 +43,6 @@ pub(super) struct TakenIn {
     pub(super) sessions: usize,
     /// The number of forks of these sessions.
     pub(super) forks: usize,
-    /// True if content that this store has was purged elsewhere.
-    pub(super) purged: bool,
 }
 
 impl Engine {
@@ -73,17 +71,23 @@ impl Engine {
             let copies = self.copies(&stream, &arrivals, shared)?;
             self.decide_about(shared, stream, &copies, &mut arrived, done)?;
         }
-        if arrived.histories.is_empty() && arrived.gone.is_empty() {
+        if arrived.histories.is_empty() && arrived.gone.is_empty() && arrived.purged_contents.is_empty() {
             return Ok(());
         }
         self.add_texts(shared, &mut arrived)?;
+        if !arrived.purged.is_empty() || !arrived.purged_contents.is_empty() {
+            self.begin_erasing()?;
+        }
         self.unmark_replaced(shared, &arrived)?;
-        self.store.take_histories(&arrived)?;
+        // Kept first, so that a kill cannot leave a history without its second record. The record of a history that
+        // is then not stored has no effect.
         for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
             shared.witnesses.remember(arrival);
             self.note_arrival(arrival);
         }
-        Ok(())
+        shared.witnesses.keep(&shared.folder)?;
+        step();
+        Ok(self.store.take_histories(&arrived)?)
     }
 
     /// Returns the stored histories of this session, whatever their ids are.
@@ -151,8 +155,9 @@ impl Engine {
         for node in copies.iter().flat_map(|copy| &copy.nodes) {
             stream.tree.add_own(node.clone());
         }
-        let signed = self.signed_purges(&stream)?;
-        for refused in stream.tree.purge(&stream.purged, &signed) {
+        let allowed =
+            Allowed { signed: self.signed_purges(&stream)?, relatives: shared.settings.relatives() };
+        for refused in stream.tree.purge(&stream.purged, &allowed) {
             shared.refused.push(format!(
                 "a purge of event {} of session {} by replica {} was ignored: that replica did not write the event, and no allowed key signed the purge",
                 refused.version,
@@ -160,6 +165,7 @@ impl Engine {
                 refused.replica.get(..8).unwrap_or(&refused.replica)
             ));
         }
+        self.purge_contents(shared, &stream, &allowed, arrived)?;
         let mut folded = BTreeMap::new();
         for leaf in stream.tree.leaves() {
             let is_here = copies.iter().any(|copy| copy.head == leaf);
@@ -207,7 +213,7 @@ impl Engine {
             let own = own_links(shared, copies);
             let taken = self.taken_history(shared, &stream, (copy, &own), id, head, events, session)?;
             if let Some(taken) = taken {
-                done.purged |= copy.is_some_and(|copy| loses_content(copy, &taken));
+                arrived.purged.extend(copy.filter(|copy| loses_content(copy, &taken)).map(|_| id.clone()));
                 done.sessions += usize::from(!is_fork(id));
                 arrived.histories.push(taken);
             }

@@ -34,7 +34,7 @@ pub(super) struct Judge<'a> {
 }
 
 /// The data by which all phases are judged.
-struct Ground {
+pub(super) struct Ground {
     definitions: BTreeMap<String, Workflow>,
     /// The versions of events that were purged.
     purged: BTreeSet<u64>,
@@ -107,7 +107,7 @@ impl Judge<'_> {
         })
     }
 
-    fn ground(&self) -> Result<Ground> {
+    pub(super) fn ground(&self) -> Result<Ground> {
         let rows = self.material.kept_rows();
         let allowed = self.engine.allowed_signers()?;
         let signatures = Signatures::of(self.material, self.replay, allowed.as_deref())?;
@@ -275,17 +275,16 @@ impl Judge<'_> {
             problems.extend(
                 workflow.into_iter().flat_map(|workflow| self.condition_problems(run, phase, workflow)),
             );
-            let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
-            // A phase without a gate needs no proof.
-            let has_no_gate =
-                outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
+            if self.is_unsigned(run, phase, ground) {
+                outcome = outcome.map(Outcome::without_signature);
+            }
             // If only a file completed the phase, it is a claim, even if the file also has results of checks.
-            let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate;
+            let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate(phase, defined);
             let has_claimed_items = || {
                 let claimed = |defined| rests_on_claimed_items(self.replay, run, phase.id(), end, defined);
                 defined.is_some_and(claimed) && outcome == Some(Outcome::Verified)
             };
-            if (is_claim && !has_no_gate) || is_told_by_file || has_claimed_items() {
+            if is_told_by_file || has_claimed_items() {
                 outcome = Some(Outcome::Claimed);
             }
         }
@@ -313,6 +312,15 @@ impl Judge<'_> {
             }
             Outcome::Claimed | Outcome::Skipped => false,
         }
+    }
+
+    /// True if the proof of a phase came from another machine, or needs a signature, and no allowed key signed it.
+    pub(super) fn is_unsigned(&self, run: &Run, phase: &Phase, ground: &Ground) -> bool {
+        let Some(end) = self.replay.end(run, phase.id()) else { return false };
+        let workflow = ground.definitions.get(&end.definition);
+        let defined = workflow.and_then(|workflow| workflow.phase(phase.id().as_str()));
+        let is_claim = || self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
+        !has_no_gate(phase, defined) && is_claim()
     }
 
     /// True if only a log from another machine says how the phase ended.
@@ -454,6 +462,11 @@ impl Judge<'_> {
         end.files.contains_key(path)
             && defined.is_some_and(|defined| definition::was_checked(defined, end, path, run.ordinal))
     }
+}
+
+/// True if a finished phase has no gate, so that it needs no proof.
+fn has_no_gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> bool {
+    Outcome::of(phase) == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate)
 }
 
 /// True if a passed check of the phase relies on this approval.

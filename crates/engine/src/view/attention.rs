@@ -76,6 +76,7 @@ impl View {
         let is_explained = failed.is_some() || !said.is_empty();
         said.extend(failed);
         said.extend(self.phases.iter().filter_map(shortcut).map(|text| (Severity::Warning, text)));
+        said.extend(self.unsigned_phases().map(|text| (Severity::Warning, text)));
         let open = self.open_notes().into_iter().take(MOST_NOTES);
         said.extend(open.map(|note| {
             (Severity::Warning, format!("Open {} {}: {}", note.kind.name(), note.id, line(&note.text)))
@@ -85,6 +86,16 @@ impl View {
             said.push((Severity::Warning, format!("Possibly stalled: {} in this phase", duration(seconds))));
         }
         said
+    }
+
+    /// One sentence about all phases whose proof no allowed key signed.
+    fn unsigned_phases(&self) -> Option<String> {
+        let is_claim = |phase: &&PhaseView| phase.unsigned && phase.outcome == Some(Outcome::Claimed);
+        match self.phases.iter().filter(is_claim).count() {
+            0 => None,
+            1 => Some("1 phase is only claimed: no allowed key signed it".to_owned()),
+            count => Some(format!("{count} phases are only claimed: no allowed key signed them")),
+        }
     }
 
     fn failed_gate(&self) -> Option<(Severity, String)> {
@@ -150,6 +161,8 @@ fn shortcut(phase: &PhaseView) -> Option<String> {
             let why = phase.skipped_reason.as_deref().map(|reason| format!(": {}", quoted(reason, LONGEST)));
             Some(format!("{title} was skipped{}{}", by.unwrap_or_default(), why.unwrap_or_default()))
         }
+        // Unsigned phases are usually many, and have one sentence together.
+        Outcome::Claimed if phase.unsigned => None,
         Outcome::Claimed => Some(format!("{title} is only claimed, not proven")),
         Outcome::Verified | Outcome::Reported | Outcome::Warned | Outcome::Done | Outcome::NotApplicable => {
             None

@@ -208,6 +208,7 @@ fn phase_view(
         skipped_reason: phase.skipped_reason().map(ToOwned::to_owned),
         skipped_by: phase.skipped_by().cloned(),
         outcome: Outcome::of(phase),
+        unsigned: phase.unsigned,
         gate: gate(phase, defined),
         contested: false,
         proving: None,

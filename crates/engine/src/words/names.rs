@@ -1,4 +1,4 @@
-//! Names of phases, versions and reasons in sentences.
+//! Names of phases, versions, reasons and counted things in sentences.
 
 use model::id::Name;
 
@@ -53,6 +53,11 @@ pub fn pause_reason(reason: &str) -> &str {
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Returns a count with what is counted, as in `1 event` or `2 events`.
+pub fn counted<N: std::fmt::Display + PartialEq + From<u8> + Copy>(count: N, what: &str) -> String {
+    if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]

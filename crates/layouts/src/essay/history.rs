@@ -305,7 +305,7 @@ impl Telling<'_> {
             let id = 1 + self.events.iter().filter(|dated| is_note(&dated.event)).count();
             let id = u32::try_from(id).unwrap_or(u32::MAX);
             let (text, fields) = (claim.text.clone(), claim.fields.clone());
-            self.add(claim.at.unwrap_or(self.end), Event::NoteAdded { id, kind, text, fields });
+            self.add(claim.at.unwrap_or(self.end), Event::NoteAdded { id, kind, text, fields, origin: None });
             if claim.is_resolved {
                 self.add(self.end, Event::NoteResolved { id });
             }

@@ -51,7 +51,7 @@ fn add(draft: &mut Draft, theirs: &[Note], place: usize) {
     let (id, resolved) = known.unwrap_or_else(|| {
         let id = draft.session().next_note();
         let (text, fields) = (note.text.clone(), note.fields.clone());
-        draft.push(Event::NoteAdded { id, kind: note.kind, text, fields });
+        draft.push(Event::NoteAdded { id, kind: note.kind, text, fields, origin: None });
         (id, None)
     });
     if note.resolved_at.is_some() && resolved.is_none() {

@@ -241,7 +241,7 @@ fn fields_are_set_and_a_missing_one_is_not_deleted() {
 }
 
 fn note(id: u32, kind: NoteKind, text: &str) -> Event {
-    Event::NoteAdded { id, kind, text: text.to_owned(), fields: BTreeMap::new() }
+    Event::NoteAdded { id, kind, text: text.to_owned(), fields: BTreeMap::new(), origin: None }
 }
 
 #[test]

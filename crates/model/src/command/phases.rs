@@ -279,6 +279,7 @@ fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
         kind: NoteKind::Override,
         text: format!("gate of {phase} overridden: {reason}"),
         fields: BTreeMap::new(),
+        origin: None,
     }
 }
 

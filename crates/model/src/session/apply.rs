@@ -1,7 +1,7 @@
 //! Applies one event to a session. Never refuses an event and never reads the clock.
 
 use super::{Checkpoint, RevisionMade, Session};
-use crate::actor::Actor;
+use crate::actor::{Actor, Origin};
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion, moved_path};
 use crate::event::{Event, ItemEvent, Recorded};
@@ -10,7 +10,7 @@ use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::Name;
 use crate::item::{ItemCounts, NewItem, RunRef};
 use crate::lifecycle::Lifecycle;
-use crate::note::{Note, NoteKind};
+use crate::note::Note;
 use crate::phase::{Phase, PhaseState, PhaseStub};
 use crate::revision::Revision;
 use crate::run::{Run, WorkflowRef};
@@ -92,7 +92,7 @@ impl Session {
             }
             Event::FieldsSet { phase, fields } => self.set_fields(phase.as_ref(), fields),
             Event::ArtifactRecorded { artifact } => self.record(artifact, at),
-            Event::NoteAdded { id, kind, text, fields } => self.add_note(recorded, *id, *kind, text, fields),
+            Event::NoteAdded { .. } => self.add_note(recorded),
             Event::NoteResolved { id } => self.on_note(*id, |note| note.resolved_at = Some(at)),
             Event::NoteChanged { id, text, fields, reopened } => {
                 self.on_note(*id, |note| note.change(text.as_deref(), fields, *reopened));
@@ -258,24 +258,12 @@ impl Session {
         self.archived_versions = archived.map(|(known, version)| (moved(&known), version)).collect();
     }
 
-    fn add_note(
-        &mut self,
-        recorded: &Recorded,
-        id: u32,
-        kind: NoteKind,
-        text: &str,
-        fields: &BTreeMap<String, Value>,
-    ) {
+    fn add_note(&mut self, recorded: &Recorded) {
+        let Event::NoteAdded { id, kind, text, fields, origin } = &recorded.event else { return };
+        let (id, kind, text, fields) = (*id, *kind, text.clone(), fields.clone());
+        let Origin { actor, at } = recorded.origin(origin.as_ref());
         self.highest_note = self.highest_note.max(id);
-        self.notes.push(Note {
-            id,
-            kind,
-            text: text.to_owned(),
-            fields: fields.clone(),
-            at: recorded.at,
-            actor: recorded.actor.clone(),
-            resolved_at: None,
-        });
+        self.notes.push(Note { id, kind, text, fields, at, actor, resolved_at: None });
     }
 
     /// Updates the counts of items. The items themselves are stored separately.
@@ -365,7 +353,8 @@ impl Session {
 
 fn attempt_of(recorded: &Recorded, outcome: AttemptOutcome, report: &AttemptReport) -> Attempt {
     let report = AttemptReport { judged: None, ..report.clone() };
-    Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report }
+    let Origin { actor, at } = recorded.origin(report.origin.as_deref());
+    Attempt { at, actor, outcome, report }
 }
 
 fn approval_of(recorded: &Recorded) -> Option<Approval> {

@@ -225,6 +225,7 @@ fn notes_are_numbered_for_good() {
         kind: NoteKind::Note,
         text: "b".into(),
         fields: [].into(),
+        origin: None,
     }]);
     noted.when(Command::ResolveNote { id: 1 }).then_nothing();
     noted
@@ -243,6 +244,7 @@ fn a_note_with_the_highest_number_is_followed_by_others() {
         kind: NoteKind::Note,
         text: text.to_owned(),
         fields: [].into(),
+        origin: None,
     };
     let noted = three_phases().and([added(u32::MAX, "from elsewhere")]);
     noted.when(note(NoteKind::Note, "b")).then([added(u32::MAX, "b")]);

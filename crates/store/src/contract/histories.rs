@@ -1,11 +1,11 @@
 //! Contract: histories written by other replicas.
 
 use super::Factory;
-use super::rows::{begin, everything, go_on, id, item, line, moment, with};
+use super::rows::{batch, begin, everything, go_on, id, item, key, line, moment, with};
 use crate::chain::{self, Given, Hash, SALT_BYTES, Seal};
 use crate::{
-    Arrival, Arrived, ContentRow, DefinitionRow, Error, SessionRow, Snapshot, Store, StreamAppend,
-    TakenHistory,
+    Arrival, Arrived, Batch, ContentRow, DefinitionRow, Error, KeyRow, SessionRow, Snapshot, Store,
+    StreamAppend, TakenHistory,
 };
 use std::collections::BTreeMap;
 
@@ -149,6 +149,27 @@ pub(super) fn known_definitions_and_contents_stay_as_they_are(make: &mut Factory
     take(&mut *store, "third", "two");
     assert_eq!(store.definition("d1").expect("it is read").as_deref(), Some("ours"));
     assert_eq!(store.content("c1").expect("it is read"), Some(b"one".to_vec()));
+}
+
+pub(super) fn purged_contents_go_and_answers_about_the_session_are_emptied(make: &mut Factory<'_>) {
+    let mut store = make();
+    for (name, about, hash) in [("k1", "first", "c1"), ("k2", "second", "c2")] {
+        let answer = format!("{{\"session_id\":\"{about}\"}}");
+        let content = ContentRow { hash: hash.to_owned(), body: hash.as_bytes().to_vec() };
+        let key = Some(KeyRow { answer, ..key(name, moment(1)) });
+        let other = SessionRow { worktree: format!("/{name}"), ..line(&format!("of-{name}")) };
+        store.append(&Batch { key, contents: vec![content], ..batch([begin(other)]) }).expect("it is kept");
+    }
+    let arrived = Arrived {
+        purged: vec![id("first")],
+        purged_contents: vec!["c1".to_owned()],
+        ..only([history("first", 0, 0, 1, 7)])
+    };
+    store.take_histories(&arrived).expect("it is taken");
+    assert_eq!(store.content("c1").expect("it is read"), None);
+    assert_eq!(store.content("c2").expect("it is read"), Some(b"c2".to_vec()));
+    let answer = |name: &str| store.recall(name, moment(0)).expect("it is read").expect("it is there").answer;
+    assert_eq!((answer("k1").as_str(), answer("k2").as_str()), ("", "{\"session_id\":\"second\"}"));
 }
 
 pub(super) fn a_copy_that_is_not_needed_goes_with_all_that_it_had(make: &mut Factory<'_>) {

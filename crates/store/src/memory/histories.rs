@@ -8,7 +8,7 @@ use model::id::SessionId;
 
 impl MemoryStore {
     pub(super) fn take_all(&mut self, arrived: &Arrived) -> Result<()> {
-        let Arrived { histories, gone, definitions, contents } = arrived;
+        let Arrived { histories, gone, definitions, contents, purged, purged_contents } = arrived;
         let lines: Vec<StreamAppend> = histories.iter().map(line).collect();
         histories.iter().try_for_each(check_history)?;
         lines.iter().try_for_each(|line| self.refuse_version(line))?;
@@ -28,6 +28,12 @@ impl MemoryStore {
         }
         for content in contents {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
+        }
+        self.contents.retain(|hash, _| !purged_contents.contains(hash));
+        for row in self.keys.values_mut() {
+            if purged.iter().any(|session| row.answer.contains(session.as_str())) {
+                row.answer.clear();
+            }
         }
         for (history, line) in histories.iter().zip(&lines) {
             self.take_one(history, line);

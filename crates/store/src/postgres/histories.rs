@@ -105,6 +105,18 @@ impl Taken {
                 scope.ask.change(sql, values![scope.project, content.hash, content.body]).await
             }));
         }
+        for session in &arrived.purged {
+            let sql = "UPDATE leftoff.keys SET answer='' WHERE project=$1 AND position($2 in answer)>0";
+            sent.push(Box::pin(async move {
+                scope.ask.change(sql, values![scope.project, session.as_str()]).await
+            }));
+        }
+        let sql = "DELETE FROM leftoff.contents WHERE project=$1 AND hash=ANY($2)";
+        if !arrived.purged_contents.is_empty() {
+            sent.push(Box::pin(async move {
+                scope.ask.change(sql, values![scope.project, arrived.purged_contents]).await
+            }));
+        }
         let mut cursor = self.cursor;
         for (history, (line, seals)) in arrived.histories.iter().zip(&self.lines) {
             cursor = take(scope, history, line, seals, (cursor, self.numbers), &mut sent);

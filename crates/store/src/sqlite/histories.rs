@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 impl SqliteStore {
     pub(super) fn take_histories_in_turn(&mut self, arrived: &Arrived) -> Result<()> {
-        let Arrived { histories, gone, definitions, contents } = arrived;
+        let Arrived { histories, gone, definitions, contents, purged, purged_contents } = arrived;
         histories.iter().try_for_each(check_history)?;
         // Content that was purged on another replica must not remain in a freed page.
         self.connection
@@ -21,6 +21,7 @@ impl SqliteStore {
             .map_err(self.fail("storing a received history"))?;
         self.in_transaction("storing a received history", |connection| {
             keep_texts(connection, definitions, contents)?;
+            remove_purged(connection, purged, purged_contents)?;
             for takes in [false, true] {
                 let now = histories.iter().filter(|history| takes_the_worktree(&history.row) == takes);
                 for history in now {
@@ -124,6 +125,22 @@ fn keep_texts(
     let mut keep = connection.prepare_cached("INSERT OR IGNORE INTO contents(hash,body)VALUES(?1,?2)")?;
     for content in contents {
         keep.execute(params![content.hash, content.body])?;
+    }
+    Ok(())
+}
+
+fn remove_purged(
+    connection: &Connection,
+    sessions: &[SessionId],
+    contents: &[String],
+) -> rusqlite::Result<()> {
+    let mut empty = connection.prepare_cached("UPDATE keys SET answer='' WHERE instr(answer,?1)>0")?;
+    for session in sessions {
+        empty.execute([session.as_str()])?;
+    }
+    let mut delete = connection.prepare_cached("DELETE FROM contents WHERE hash=?1")?;
+    for hash in contents {
+        delete.execute([hash])?;
     }
     Ok(())
 }

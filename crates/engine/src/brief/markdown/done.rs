@@ -127,6 +127,7 @@ fn worth(phase: &PhaseView, outcome: Outcome, detail: Detail) -> String {
         }
         Outcome::Warned => format!("passed with warnings: {}", failed()),
         Outcome::Done => "no gate".to_owned(),
+        Outcome::Claimed if phase.unsigned => "claimed, not signed by an allowed key".to_owned(),
         Outcome::Verified
         | Outcome::Reported
         | Outcome::Claimed

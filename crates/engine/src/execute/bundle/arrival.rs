@@ -106,9 +106,9 @@ impl Engine {
 
     pub(super) fn keep_taken(&mut self, arrived: &Arrived) -> Result<()> {
         crate::failpoint::reached("before-append");
+        self.remember_arrivals(arrived);
         self.store.take_histories(arrived)?;
         crate::failpoint::reached("after-append");
-        self.remember_arrivals(arrived);
         Ok(())
     }
 

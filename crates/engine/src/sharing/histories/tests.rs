@@ -22,7 +22,7 @@ fn row(version: u64, event: &Event) -> EventRow {
 
 fn note(text: &str) -> Event {
     let kind = model::note::NoteKind::Note;
-    Event::NoteAdded { id: 1, kind, text: text.to_owned(), fields: BTreeMap::new() }
+    Event::NoteAdded { id: 1, kind, text: text.to_owned(), fields: BTreeMap::new(), origin: None }
 }
 
 /// Adds events after a link; returns the new links.
@@ -110,7 +110,8 @@ fn purged_by(by: &str) -> (Tree, Hash, BTreeMap<Hash, EventRow>) {
     let root = grow(&mut tree, None, "aa", &[note("1"), note("secret")]);
     let clean = row(2, &note("[purged]"));
     let hash = crate::hex(&content_hash(None, &clean));
-    let purged = Event::Purged { replaced: 1, rewritten: vec![Rewritten { version: 2, hash }] };
+    let purged =
+        Event::Purged { replaced: 1, rewritten: vec![Rewritten { version: 2, hash }], contents: Vec::new() };
     let head = grow(&mut tree, Some(root[1]), by, &[purged])[0];
     (tree, head, BTreeMap::from([(root[1], clean)]))
 }
@@ -118,7 +119,7 @@ fn purged_by(by: &str) -> (Tree, Hash, BTreeMap<Hash, EventRow>) {
 #[test]
 fn what_its_own_author_purged_goes() {
     let (mut tree, head, copies) = purged_by("aa");
-    tree.purge(&copies, &BTreeSet::new());
+    tree.purge(&copies, &Allowed::default());
     assert!(!texts(&tree, &head).concat().contains("secret"));
     assert!(tree.broken(&head).is_empty(), "and the chain holds");
 }
@@ -126,7 +127,7 @@ fn what_its_own_author_purged_goes() {
 #[test]
 fn what_somebody_else_purged_stays() {
     let (mut tree, head, copies) = purged_by("bb");
-    tree.purge(&copies, &BTreeSet::new());
+    tree.purge(&copies, &Allowed::default());
     assert!(texts(&tree, &head).concat().contains("secret"));
     assert!(tree.broken(&head).is_empty());
 }

@@ -4,7 +4,8 @@
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::{
-    Intent, OnDiscrepancy, Options, PauseRequest, Request, Result, StartRequest, SyncRequest, Synced, Taking,
+    Intent, OnDiscrepancy, Options, PauseRequest, PurgeRequest, Request, Result, StartRequest, SyncRequest,
+    Synced, Taking,
 };
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -104,7 +105,11 @@ impl Replica {
 
     fn engine_for(&self, session: Option<&str>) -> Engine {
         let session = session.map(ToOwned::to_owned);
-        let options = Options { project: Some(self.project.clone()), session, ..Options::default() };
+        self.engine_with(Options { session, ..Options::default() })
+    }
+
+    fn engine_with(&self, options: Options) -> Engine {
+        let options = Options { project: Some(self.project.clone()), ..options };
         let mut engine = Engine::open(options, Intent::Create).expect("a project");
         engine.clock = Box::new(SetClock(Rc::clone(&self.now)));
         engine.caller.user.clone_from(&self.name);
@@ -164,9 +169,44 @@ impl Replica {
         if self.resume(id).is_err() {
             return false;
         }
-        let done = self.engine_for(Some(id)).execute(Request::note(text)).is_ok();
+        // With a key, the answer, which has the session's notes, is remembered.
+        let (session, key) = (Some(id.to_owned()), Some(text.chars().rev().collect()));
+        let keyed = Options { session, key, ..Options::default() };
+        let done = self.engine_with(keyed).execute(Request::note(text)).is_ok();
         self.pause(id);
         done
+    }
+
+    /// Removes a text from a session as a person.
+    pub(super) fn purge(&self, id: &str, text: &str) -> Result<()> {
+        let options = Options { session: Some(id.to_owned()), person_present: true, ..Options::default() };
+        let request = PurgeRequest { text: text.to_owned(), confirmed: true };
+        self.engine_with(options).execute(Request::Purge(request)).map(drop)
+    }
+
+    /// The files beside the database, and the objects of the sidecar, that contain this text.
+    pub(super) fn files_with(&self, text: &str) -> Vec<String> {
+        let has = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        let beside = self.project.join(".git/leftoff");
+        let mut found = Vec::new();
+        let mut folders = vec![beside.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+            {
+                if entry.is_dir() {
+                    folders.push(entry);
+                } else if has(&fs::read(&entry).expect("a file")) {
+                    found.push(entry.display().to_string());
+                }
+            }
+        }
+        let mut git = super::super::remote::plain_git();
+        git.arg("--git-dir").arg(beside.join("sync.git"));
+        let objects = git.args(["cat-file", "--batch-all-objects", "--batch"]).output().expect("git runs");
+        if has(&objects.stdout) {
+            found.push("sync.git".to_owned());
+        }
+        found
     }
 
     pub(super) fn back_up(&self, to: &Path) {

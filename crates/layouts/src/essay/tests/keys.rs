@@ -314,8 +314,13 @@ fn paragraphs_are_counted_in_their_section() {
 
 #[test]
 fn deferred_claims_and_overrides_are_notes() {
-    let note =
-        |id, kind, text: &str, pairs| Event::NoteAdded { id, kind, text: text.into(), fields: fields(pairs) };
+    let note = |id, kind, text: &str, pairs| Event::NoteAdded {
+        id,
+        kind,
+        text: text.into(),
+        fields: fields(pairs),
+        origin: None,
+    };
     check(LATE, vec![Event::NoteResolved { id: 1 }], &[("resolved: false", "resolved: true")]);
     check(
         EARLY,

@@ -226,6 +226,7 @@ fn a_note_of_ours_stands_beside_what_is_wrong() {
         kind: NoteKind::Deferred,
         text: "New".to_owned(),
         fields: std::collections::BTreeMap::<String, Value>::new(),
+        origin: None,
     };
     let written = read.written_after(vec![noted]).expect("a change");
     assert!(
