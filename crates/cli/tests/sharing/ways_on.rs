@@ -181,7 +181,7 @@ fn a_purged_file_leaves_every_clone_unless_another_session_recorded_it() {
     anna.sync();
     for text in ["XYZZY-1234", "PLUGH-1234"] {
         let told = anna.as_person(&["purge", text, "--session", "login", "--yes"]);
-        assert!(told.contains("the remote and other clones keep it until they sync"), "{told}");
+        assert!(told.contains("the remote and other clones keep the text until they sync"), "{told}");
     }
     for clone in [&anna, &ben, &anna, &ben] {
         clone.sync();
