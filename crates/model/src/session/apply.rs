@@ -279,7 +279,7 @@ impl Session {
                 self.on_items(run, phase, |items| {
                     items.total = items.total.saturating_sub(1);
                     items.dropped += 1;
-                })
+                });
             }
             ItemEvent::ItemDropped { run, phase, reason: None, .. } => {
                 // The counts of an earlier run do not change.

@@ -9,7 +9,7 @@ use crate::item::{Item, ItemStatus};
 impl Context<'_> {
     /// Drops an item. A container whose last open part is dropped is completed if another part was done, and otherwise
     /// dropped for the same reason.
-    pub(super) fn drop_item(&self, id: &ItemId, reason: String) -> Decided {
+    pub(super) fn drop_item(&self, id: &ItemId, reason: &str) -> Decided {
         const DOING: &str = "drop";
         let item = self.item(id)?;
         if item.is_dropped() {
@@ -20,7 +20,7 @@ impl Context<'_> {
             refuse_container(item, DOING)?;
         }
         self.refuse_held(item, DOING, Takeover::ByAPerson)?;
-        let mut events = vec![dropped(item, reason.clone())];
+        let mut events = vec![dropped(item, reason)];
         let mut over = item;
         let mut anything_done = false;
         while let Some(parent) = over.parent.as_ref().and_then(|id| self.book.get(id)) {
@@ -29,14 +29,14 @@ impl Context<'_> {
                 break;
             }
             anything_done = anything_done || parent.part_counts().done > 0;
-            events.push(if anything_done { completed(parent) } else { dropped(parent, reason.clone()) });
+            events.push(if anything_done { completed(parent) } else { dropped(parent, reason) });
             over = parent;
         }
         Ok(events)
     }
 }
 
-fn dropped(item: &Item, reason: String) -> ItemEvent {
+fn dropped(item: &Item, reason: &str) -> ItemEvent {
     let (id, run, phase) = (item.id.clone(), item.run.clone(), item.phase.clone());
-    ItemEvent::ItemDropped { id, run, phase, reason: Some(reason) }
+    ItemEvent::ItemDropped { id, run, phase, reason: Some(reason.to_owned()) }
 }
