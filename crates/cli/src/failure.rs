@@ -20,7 +20,7 @@ pub struct Failure {
     message: String,
     hint: Option<Hint>,
     code: u8,
-    gate: Option<Missing>,
+    gate: Option<Box<Missing>>,
 }
 
 /// Why a gate did not pass, for programs.
@@ -58,7 +58,7 @@ impl Failure {
         checks: Vec<CheckView>,
         next: Option<CommandLine>,
     ) -> Self {
-        let gate = (!checks.is_empty()).then_some(Missing { checks, next });
+        let gate = (!checks.is_empty()).then(|| Box::new(Missing { checks, next }));
         Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS, gate }
     }
 

@@ -1,5 +1,4 @@
-//! Sandboxes for end-to-end tests: a folder that is isolated from the user of the machine, and a clock that
-//! the test sets.
+//! Sandboxes for end-to-end tests: a folder isolated from the user of the machine, and a clock that the test sets.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -206,7 +206,7 @@ fn place(
     let edit = ItemEdit {
         title: (item.title != title).then_some(title),
         fields: listed.into_iter().filter(is_new).collect(),
-        needs: if !item.is_open() { Vec::new() } else { missing },
+        needs: if item.is_open() { missing } else { Vec::new() },
         ..ItemEdit::default()
     };
     if edit != ItemEdit::default() {

@@ -58,7 +58,8 @@ impl Known {
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()
-                && !(candidate.is_taken || !candidate.item.is_open())
+                && !candidate.is_taken
+                && candidate.item.is_open()
         };
         let gone = candidates.iter().filter(is_gone).map(|candidate| candidate.item.id.clone()).collect();
         let taken: BTreeSet<String> = items.iter().map(|item| item.id.key()).collect();
