@@ -1,6 +1,7 @@
 //! Items for front ends: the first items of a phase, and the next one. Reads rows, never the whole log.
 
 mod left_behind;
+mod of_a_phase;
 mod rows;
 mod status_text;
 #[cfg(test)]
@@ -239,35 +240,6 @@ impl Engine {
             ..ItemFilter::default()
         };
         self.store.items(&session.id, &filter)?.iter().map(read_item).collect()
-    }
-
-    /// Returns the ids of the first unfinished items of a phase of the current run.
-    pub(crate) fn unfinished_items(
-        &self,
-        session: &Session,
-        phase: &Name,
-        limit: usize,
-    ) -> Result<Vec<ItemId>> {
-        let Some(run) = session.run() else { return Ok(Vec::new()) };
-        let spot = Spot { run: RunRef::from(run).to_string(), phase: phase.to_string() };
-        let mut rows = self.store.items(&session.id, &spot.filter(ItemState::Ready, limit))?;
-        rows.extend(self.store.items(&session.id, &spot.filter(ItemState::Waiting, limit))?);
-        sort(&mut rows);
-        rows.truncate(limit);
-        Ok(rows.into_iter().map(|row| row.id).collect())
-    }
-
-    /// Names of the first dropped items of a phase of the current run.
-    pub(crate) fn dropped_items(&self, session: &Session, phase: &Name, limit: usize) -> Result<Vec<String>> {
-        let Some(run) = session.run() else { return Ok(Vec::new()) };
-        let filter = ItemFilter {
-            run: Some(RunRef::from(run).to_string()),
-            phase: Some(phase.to_string()),
-            status: Some("dropped".to_owned()),
-            limit: Some(limit),
-            ..ItemFilter::default()
-        };
-        Ok(self.store.items(&session.id, &filter)?.into_iter().map(|row| row.id.to_string()).collect())
     }
 
     /// Returns items of the current run, in order.

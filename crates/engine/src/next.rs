@@ -147,9 +147,9 @@ impl Next {
             several => (format!("Notes {} block", several.join(", ")), "them"),
         };
         let resolve = CommandLine::new(words!["note", "resolve", blockers[0]]);
-        let mut summary = Hint::new(format!("{notes}: settle {them} first ("))
+        let mut summary = Hint::new(format!("{notes}: settle {them} ("))
             .command(resolve)
-            .then(format!("), or do what does not depend on {them}. "));
+            .then(format!("), or do what does not need {them}. "));
         for piece in self.summary.pieces() {
             summary = match piece {
                 Piece::Text(text) => summary.then(text.clone()),

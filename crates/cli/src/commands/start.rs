@@ -81,7 +81,7 @@ impl Start {
             (format!("continues from {}", list.path), answer.view.session_id, answer.said)
         } else {
             let mut own = self.clone();
-            own.title = own.title.or_else(|| list.title.clone().filter(|_| own.goal.is_none()));
+            own.title = own.title.or_else(|| list.title.clone());
             own.set.push((engine::FROM.to_owned(), list.path.clone()));
             let (done, answer) = own.started(globals)?;
             (done, answer.view.session_id, answer.said)

@@ -209,7 +209,7 @@ fn b8_a_blocker_is_named_before_the_next_step_and_held_items_are_named() {
     let sandbox = with_tasks();
     sandbox.run(["note", "No certificate", "--kind", "blocker"]).ok();
     let next = sandbox.run(["next"]).ok().stdout;
-    assert!(next.starts_with("Note 1 blocks: settle it first"), "{next}");
+    assert!(next.starts_with("Note 1 blocks: settle it (leftoff note resolve 1)"), "{next}");
     sandbox.run_as("codex:bbbb0000", ["item", "claim", "task-1"]).ok();
     sandbox.run(["item", "block", "task-2", "--reason", "no \"key\""]).ok();
     let next = sandbox.run(["next", "--json"]).ok().json();
@@ -270,7 +270,7 @@ fn b8_a_blocker_is_named_also_while_the_session_is_paused_and_when_it_is_finishe
     sandbox.run(["note", "No certificate", "--kind", "blocker"]).ok();
     sandbox.run(["pause", "--reason", "lunch"]).ok();
     let next = sandbox.run(["next", "--session", "s"]).ok().stdout;
-    assert!(next.starts_with("Note 1 blocks: settle it first"), "{next}");
+    assert!(next.starts_with("Note 1 blocks: settle it (leftoff note resolve 1)"), "{next}");
     sandbox.run(["resume"]).ok();
     for phase in ["plan", "implement", "review"] {
         sandbox.run(["advance", "--phase", phase]).ok();

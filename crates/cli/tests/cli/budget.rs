@@ -49,7 +49,7 @@ const ESSENTIAL: &[&str] = &[
     "Goal: \"No log-out while a tab is open.",
     "Phase 2 of 3, **Build**",
     "(33 %)",
-    "## Next\nNotes 1, 2, 3, 4 block: settle them first, or do what does not depend on them. Make 'all-pass' pass",
+    "## Next\nNotes 1, 2, 3, 4 block: settle them (`leftoff note resolve 1`), or do what does not need them. Make 'all-pass' pass",
     "`leftoff advance --phase build --evidence 'tests_passed=<number>' --evidence 'tests_total=<number>' --evidence 'coverage=<number>'`",
     "## Done (do not redo)\n",
     "1 Plan",
@@ -272,7 +272,7 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
         }
         assert!(!brief.contains("</") && !brief.contains("<system"), "{brief}");
         // The next step is leftoff's own text, whatever notes contain.
-        let next = "## Next\nNotes 2, 7 block: settle them first, or do what does not depend on them. \
+        let next = "## Next\nNotes 2, 7 block: settle them (`leftoff note resolve 2`), or do what does not need them. \
                     Continue with phase 2, Build.\n`leftoff resume login`\n";
         assert!(brief.contains(next), "{brief}");
     }

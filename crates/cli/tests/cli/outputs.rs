@@ -70,8 +70,8 @@ $ leftoff note 'Rotate on every use' --kind decision
 login decision 1 recorded
 $ leftoff note 'Certificate expired' --kind blocker
 login blocker 2 recorded
-Next: Note 2 blocks: settle it first (leftoff note resolve 2), or do what does
-  not depend on it. What was missing is there now: try phase 1 (plan) again.
+Next: Note 2 blocks: settle it (leftoff note resolve 2), or do what does not
+  need it. What was missing is there now: try phase 1 (plan) again.
   leftoff advance --phase plan
 $ leftoff note resolve 2
 login note 2 resolved
@@ -192,7 +192,7 @@ $ leftoff verify
 login No log-out while a tab is open
 plan-implement-review v1, run 1
   ✓ plan verified: plan: .leftoff/sessions/login/PLAN.md (31 bytes)
-  ✓ implement verified: tasks: 2 of 2 are done
+  ✓ implement verified: steps; tasks: 2 of 2 are done
   ✓ review verified: review: .leftoff/sessions/login/REVIEW.md (25 bytes)
 2 files as recorded
 head <hash> (24 events)

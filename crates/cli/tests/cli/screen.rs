@@ -98,8 +98,9 @@ ship v1, 1 of 3 phases done (33 %)
   [!] 2 Build (for 30 min)
   [ ] 3 Review
 blocker 1: Staging certificate expired
-Next: Note 1 blocks: settle it first, or do what does not depend on it. Add
-  tests until coverage reaches 80 %. Then try phase 2 (build) again.
+Next: Note 1 blocks: settle it (leftoff note resolve 1), or do what does not
+  need it. Add tests until coverage reaches 80 %. Then try phase 2 (build)
+  again.
   leftoff advance --phase build --evidence 'tests_passed=<number>' --evidence 'tests_total=<number>' --evidence 'coverage=<number>'
 "
     );

@@ -83,7 +83,7 @@ impl Shapes {
     /// A type in words for a reader of JSON.
     fn words(&mut self, of: &str) -> String {
         let inside = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
-        if let Some(inner) = inside("Option<") {
+        if let Some(inner) = inside("Option<").or_else(|| inside("Box<")) {
             return self.words(inner);
         }
         if let Some(inner) = inside("Vec<") {
