@@ -582,5 +582,7 @@ fn where_nothing_is_going_on_one_line_says_so() {
         let brief = sandbox.run(["brief", "--format", form]).ok().stdout;
         assert_eq!(brief, "No active session. Start one: leftoff start\n");
     }
-    assert_eq!(sandbox.run(["brief", "--json"]).ok().json(), json!({ "session": null, "warnings": [] }));
+    let next = json!({ "summary": "No active session. Start one:", "command": "leftoff start" });
+    let nothing = json!({ "session": null, "session_id": null, "next": next, "warnings": [] });
+    assert_eq!(sandbox.run(["brief", "--json"]).ok().json(), nothing);
 }

@@ -106,8 +106,11 @@ impl Engine {
 
     pub(super) fn keep_taken(&mut self, arrived: &Arrived) -> Result<()> {
         crate::failpoint::reached("before-append");
+        // Recorded first, so that a kill cannot leave a history without its second record.
         self.remember_arrivals(arrived);
         self.store.take_histories(arrived)?;
+        // A project's first history creates the store's folder, without which nothing could be recorded before.
+        self.remember_arrivals(arrived);
         crate::failpoint::reached("after-append");
         Ok(())
     }
