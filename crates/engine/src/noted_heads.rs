@@ -41,7 +41,7 @@ impl Engine {
         self.note_head(&arrival.session, arrival.version, hex(&arrival.head), arrival.version);
     }
 
-    /// Returns the version up to which a noted history came from elsewhere; 0 without a note.
+    /// Returns the last version of a history that came from elsewhere, as noted on this machine; 0 if nothing is noted.
     pub(crate) fn noted_arrival(&self, id: &SessionId) -> u64 {
         self.noted_head(id).map_or(0, |noted| noted.arrived)
     }

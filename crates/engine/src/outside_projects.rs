@@ -288,8 +288,8 @@ impl Engine {
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
                 engine.apply_expiry(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
-                // The line has the number from the store for sessions outside projects. In the list of a project, the
-                // session gets another number.
+                // Here the line has the session's number in the store for sessions outside projects. The list of a
+                // project shows the session under another number.
                 if !self.project.is_outside {
                     line.number = 0;
                 }

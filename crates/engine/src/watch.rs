@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, SqliteStore, Store};
 
-/// How many other sessions in each place of other tools are watched, beside the shown one. Those that were changed last
-/// are watched.
+/// In each folder in which another tool keeps sessions, this many are watched besides the shown one: those that were
+/// changed last.
 const MOST_BESIDE: usize = 50;
 /// How many files and folders of the shown session are watched.
 const MOST_SHOWN: usize = 2_000;

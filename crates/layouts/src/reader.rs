@@ -31,7 +31,8 @@ pub trait Disk {
     /// The identity of the file that is the backup. `None` if the operating system cannot tell files apart.
     fn backup_file(&self, path: &str) -> Option<FileId>;
 
-    /// The content of the waiting file beside a file: leftoff's new version, or the version that it replaced.
+    /// The content of the temporary file beside a file that leftoff replaces: the new version, or, after the exchange, the
+    /// replaced one.
     fn waiting(&self, path: &str) -> Option<Vec<u8>>;
 
     /// The content of a file that is usually not read, for example because it is too large.

@@ -32,7 +32,7 @@ pub struct ReqCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Answer in the words of the requirements framework's own program
+    /// Print the same output as the requirements framework's own command
     #[arg(long, hide = true)]
     as_original: bool,
 }

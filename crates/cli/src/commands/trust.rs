@@ -71,7 +71,7 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
         if asks { out.raw_error(&shown(entry)) } else { out.say(&shown(entry)) }
     }
     if is_new {
-        // Whoever may not trust is not asked first.
+        // A caller who may not trust commands is refused without being asked to confirm.
         engine.workflows().may_trust()?;
         if asks && !ui::ask::yes("Let these commands run on this machine?", globals) {
             return Err(Failure::wrong_usage(

@@ -19,7 +19,8 @@ pub struct PhaseName {
     pub title: String,
 }
 
-/// An edit that moved the session past phases without proof, or back to before phases that were done.
+/// An edit that moved the session forward past phases that were not proven, or back to a point before phases that were
+/// done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
     pub at: Timestamp,

@@ -209,7 +209,10 @@ mod tests {
         let ticked = |events| was_ticked_in_list(&history(events), &id);
         assert!(!ticked(Vec::new()));
         assert!(ticked(vec![set(json!("TASKS.md"))]));
-        assert!(ticked(vec![set(json!("TASKS.md")), set(Value::Null)]), "clearing the field hides nothing");
+        assert!(
+            ticked(vec![set(json!("TASKS.md")), set(Value::Null)]),
+            "an item whose field was cleared still counts"
+        );
         assert!(!ticked(vec![set(json!("TASKS.md")), reopened]));
     }
 }

@@ -198,7 +198,7 @@ fn little_room(database: &Path) -> Option<Finding> {
     })
 }
 
-/// True if less space is free than a copy of the store and a reserve need.
+/// True if the free space is too small for a copy of the store and a reserve.
 fn is_little_room(available: u64, store: u64) -> bool {
     available < LEAST_ROOM.saturating_add(store)
 }

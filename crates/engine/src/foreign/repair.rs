@@ -374,7 +374,7 @@ fn rung(observation: &Observation, is_lost: bool) -> Rung {
     if damaged.all(is_replaced) { Rung::Backup } else { Rung::Artifacts }
 }
 
-/// Returns the message for a problem that was fixed. If there is none, returns the original message.
+/// Returns the message that a problem was fixed. If the problem has no such message, returns its usual one.
 fn as_done(warning: &Warning) -> String {
     let path = warning.path.as_deref().unwrap_or_default();
     let done = warning.problem.as_ref().and_then(|problem| problem.when_repaired(path));

@@ -16,8 +16,8 @@ use model::words;
 use model::workflow::PhaseDefinition;
 
 impl Next {
-    /// If only a person can settle the missing checks, returns the step with the person's command: trusting commands,
-    /// or approving a check. Trying the gate again would only fail again.
+    /// If only a person can settle the missing checks, returns the step that names what the person must run: `trust`, or
+    /// the approval of a check. Without that, the gate would only fail again.
     pub(super) fn by_a_person(self, material: &Material<'_>, missing: &[&CheckResult]) -> Self {
         let is_untrusted = |check: &&&CheckResult| material.untrusted.contains(&check.id);
         let needs_a_person = |check: &&CheckResult| check.kind == "approval" || is_untrusted(&check);

@@ -361,7 +361,7 @@ impl World {
         owner.resume("shared").expect("it is in use nowhere");
         for fork in owner.forks() {
             self.merged.extend(owner.notes(&fork));
-            owner.engine().resolve_fork(&fork).expect("a fork is resolved where its session is");
+            owner.engine().resolve_fork(&fork).expect("the clone that has the session resolves its fork");
         }
         owner.pause("shared");
         self.settle();

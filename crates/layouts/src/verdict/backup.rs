@@ -39,8 +39,8 @@ pub fn changed_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     (hash(bytes) != noted.hash).then_some(bytes)
 }
 
-/// The backup, if it was not made by leftoff. If the operating system cannot tell files apart, the content
-/// decides.
+/// The backup, if somebody other than leftoff made it. Where the operating system gives files no identity, the contents
+/// are compared.
 pub fn others_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     let bytes = evidence.backup.filter(|bytes| !bytes.is_empty())?;
     let is_noted =

@@ -88,8 +88,8 @@ fn recorded_in(lock: &File, database: Identity) -> Option<u64> {
     lock.read_exact_at(&mut bytes, 0).ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let newest = text.split_whitespace().next_back()?.parse().ok()?;
-    // If the record is about another file, somebody has restored a backup or created the store again. This is not a
-    // loss.
+    // If the record names another database file, somebody has restored a backup or created the store again. Changes
+    // that are missing then are not reported as lost.
     (line(database, newest) == text).then_some(newest)
 }
 

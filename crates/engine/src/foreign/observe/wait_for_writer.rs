@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 use store::ViewRow;
 
-/// How often an unreadable file is read again. If it is still unreadable then, it is damaged.
+/// How many times an unreadable file is read again before it counts as damaged.
 const LOOKS: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(10);
 
