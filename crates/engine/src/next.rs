@@ -17,7 +17,7 @@ use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::words;
-use model::workflow::{EvidenceDefinition, PhaseDefinition, Workflow};
+use model::workflow::{CheckKind, EvidenceDefinition, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -208,8 +208,13 @@ fn advance(material: &Material<'_>) -> Next {
     if attempt.report.checks.is_empty() {
         return Next::new(untold(material), Some(command));
     }
-    if missing.is_empty() {
+    // Submitted values still hold after an approval, but perhaps not after work on items.
+    if missing.is_empty() && !fails_on(&|check| is_about_items(check, defined)) {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
+    }
+    if missing.iter().all(|check| needs_items(check, defined)) && session_adds_items(material, phase, defined)
+    {
+        command = adding_an_item(material, phase);
     }
     Next::new(fix(run, &missing), Some(command)).by_a_person(material, &missing)
 }
@@ -225,7 +230,11 @@ fn session_adds_items(material: &Material<'_>, phase: &Phase, defined: Option<&P
 fn add_items(material: &Material<'_>, phase: &Phase, defined: Option<&PhaseDefinition>) -> Next {
     let kind = defined.and_then(|defined| defined.items.as_deref()).unwrap_or("item");
     let summary = format!("{} First add a {kind} for each piece of the work:", begin(material, defined));
-    Next::new(summary, Some(about(material, words!["item", "add", "<title>", "--phase", phase.id()])))
+    Next::new(summary, Some(adding_an_item(material, phase)))
+}
+
+fn adding_an_item(material: &Material<'_>, phase: &Phase) -> CommandLine {
+    about(material, words!["item", "add", "<title>", "--phase", phase.id()])
 }
 
 /// Returns the next step if the log contradicts a file that calls a phase done: the phase's gate comes first.
@@ -263,8 +272,17 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
 }
 
 fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
-    let kind = defined.and_then(|defined| defined.checks.iter().find(|own| own.id.as_str() == check.id));
-    check.kind == "items" || kind.is_some_and(|own| own.kind.asks_for_items())
+    check.kind == "items" || kind_of(check, defined).is_some_and(CheckKind::asks_for_items)
+}
+
+/// True if a check can pass only when the phase has items.
+fn needs_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
+    is_about_items(check, defined) || kind_of(check, defined).is_some_and(CheckKind::reads_items)
+}
+
+fn kind_of<'a>(check: &CheckResult, defined: Option<&'a PhaseDefinition>) -> Option<&'a CheckKind> {
+    let own = defined?.checks.iter().find(|own| own.id.as_str() == check.id)?;
+    Some(&own.kind)
 }
 
 /// Returns the command that tries a phase's gate. Placeholders stand for values that only the reader knows.

@@ -117,15 +117,7 @@ impl PhaseDefinition {
 
     /// True if an expression of the gate reads the items or their number, so that it may need some.
     pub fn needs_some_item(&self) -> bool {
-        let reads_items = |kind: &CheckKind| match kind {
-            CheckKind::Expr { expr, .. } => expr.contains("items.total") || expr.contains("items.each"),
-            CheckKind::Artifact { .. }
-            | CheckKind::Command { .. }
-            | CheckKind::Git { .. }
-            | CheckKind::Items
-            | CheckKind::Approval { .. } => false,
-        };
-        self.checks.iter().any(|check| reads_items(&check.kind))
+        self.checks.iter().any(|check| check.kind.reads_items())
     }
 
     /// True if this item must be split into parts before anything else can be done with it.
@@ -233,6 +225,12 @@ impl CheckKind {
     pub fn asks_for_items(&self) -> bool {
         let asks = |expr: &str| expr.contains("items.each") && expr.contains(".done");
         matches!(self, Self::Items) || matches!(self, Self::Expr { expr, .. } if asks(expr))
+    }
+
+    /// True for an expression that reads the items or their number.
+    pub fn reads_items(&self) -> bool {
+        let reads = |expr: &str| expr.contains("items.total") || expr.contains("items.each");
+        matches!(self, Self::Expr { expr, .. } if reads(expr))
     }
 
     pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];

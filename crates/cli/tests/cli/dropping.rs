@@ -38,6 +38,8 @@ fn a_task_of_the_gate_is_dropped_by_a_person_and_no_gate_passes_on_dropped_tasks
     sandbox.run_as_person(["undo", "--to", "9"]).ok();
 
     sandbox.run_as(AGENT, ["item", "done", "task-2"]).ok();
+    let brief = sandbox.run_as(AGENT, ["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("- Done: task-2 Cookie flags\n"), "a dropped task is not done: {brief}");
     let passed = sandbox.run_as(AGENT, ["advance", "implement", "--json"]).ok().json();
     let counts = json!({ "total": 1, "done": 1, "dropped": 1 });
     assert_eq!(passed["phases"][1]["items"], counts);

@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::CLAIMED;
 use crate::items::{ItemView, read_item};
-use model::item::{ItemState, ItemStatus, RunRef};
+use model::item::{Item, ItemState, ItemStatus, RunRef};
 use model::outcome::{Outcome, Outcomes};
 use model::phase::Phase;
 use model::run::Run;
@@ -35,8 +35,7 @@ impl Engine {
         if phase.items.done == 0 {
             return Ok(Vec::new());
         }
-        let rows = self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)?;
-        let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
+        let items = self.completed_in(session, run, phase.id().as_str())?;
         Ok(items.into_iter().map(|item| (item.id.to_string(), item.title)).collect())
     }
 
@@ -68,8 +67,7 @@ impl Engine {
         let later = run.phases.iter().skip_while(|phase| phase.id() != current).skip(1);
         let mut ahead = Vec::new();
         for phase in later.filter(|phase| !phase.items.is_empty()) {
-            let rows = self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)?;
-            let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
+            let items = self.completed_in(session, run, phase.id().as_str())?;
             let done = items.into_iter().map(|item| item.id.to_string()).collect();
             let open = self.items_in(session, run, phase.id().as_str(), ItemState::Ready, MOST_OPEN)?;
             let mut begun = open
@@ -92,14 +90,25 @@ impl Engine {
         let mut claimed: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let Some(run) = session.run() else { return Ok(claimed) };
         for phase in run.phases.iter().filter(|phase| phase.items.done > 0) {
-            for row in self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)? {
-                let item = read_item(&row)?;
+            for item in self.completed_in(session, run, phase.id().as_str())? {
                 if let Some(list) = item.fields.get(CLAIMED).and_then(Value::as_str) {
                     claimed.entry(list.to_owned()).or_default().push(item.id.to_string());
                 }
             }
         }
         Ok(claimed)
+    }
+
+    /// Returns the first completed items of a phase. Dropped items are over, too, but nobody did them.
+    fn completed_in(&self, session: &Session, run: &Run, phase: &str) -> Result<Vec<Item>> {
+        let filter = ItemFilter {
+            run: Some(RunRef::from(run).to_string()),
+            phase: Some(phase.to_owned()),
+            status: Some("completed".to_owned()),
+            limit: Some(MOST_DONE),
+            ..ItemFilter::default()
+        };
+        self.store.items(&session.id, &filter)?.iter().map(read_item).collect()
     }
 
     fn items_in(
