@@ -56,7 +56,7 @@ impl Run for Brief {
     }
 }
 
-/// The same fields as `status` without a session, and the brief's own `session`.
+/// The JSON of a brief where no session is active: the fields that `status` has then, and `session`, which is null.
 fn nothing_as_json(engine: &Engine, elsewhere: &[Warning]) -> engine::Result<serde_json::Value> {
     let next = match engine.sessions().status()? {
         Current::Session(_) => None,

@@ -51,6 +51,13 @@ impl Hub {
         self.known(name)
     }
 
+    /// A clone's folder copied as a whole, as with `cp -a`, into the folder `copy`.
+    pub(crate) fn copy_of(&self, name: &str) -> Clone<'_> {
+        let copied = Command::new("cp").args(["-a", name, "copy"]).current_dir(self.folder.path()).status();
+        assert!(copied.unwrap().success());
+        self.known("copy")
+    }
+
     /// An existing clone.
     pub(crate) fn known(&self, name: &str) -> Clone<'_> {
         let project = self.folder.path().join(name).canonicalize().unwrap();

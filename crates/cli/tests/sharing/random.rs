@@ -184,16 +184,11 @@ impl World<'_> {
         if self.clones.len() > 3 || self.restored.contains(&from.name) {
             return;
         }
-        let copied = std::process::Command::new("cp")
-            .args(["-a", &from.name, "copy"])
-            .current_dir(self.hub.folder.path())
-            .status()
-            .unwrap();
-        assert!(copied.success());
+        let copy = self.hub.copy_of(&from.name);
         if self.cut_off.contains(&from.name) {
             self.cut_off.insert("copy".to_owned());
         }
-        self.clones.push(self.hub.known("copy"));
+        self.clones.push(copy);
     }
 
     /// Syncs until no clone has anything to send any more.

@@ -154,13 +154,7 @@ fn a_copy_of_a_clone_becomes_a_replica_of_its_own() {
     anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
     anna.ok(&["pause", "--reason", "away"]);
     anna.sync();
-    let status = std::process::Command::new("cp")
-        .args(["-a", "anna", "copy"])
-        .current_dir(hub.folder.path())
-        .status()
-        .unwrap();
-    assert!(status.success());
-    let copy = hub.known("copy");
+    let copy = hub.copy_of("anna");
     anna.ok(&["note", "--session", "login", "of anna"]);
     copy.ok(&["start", "--goal", "of the copy", "--id", "second"]);
     copy.sync();

@@ -119,13 +119,7 @@ fn work_of_the_original_is_somebody_elses_for_its_copy() {
     let anna = hub.clone("anna");
     anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
     anna.sync();
-    let copied = std::process::Command::new("cp")
-        .args(["-a", "anna", "copy"])
-        .current_dir(hub.folder.path())
-        .status()
-        .unwrap();
-    assert!(copied.success());
-    let copy = hub.known("copy");
+    let copy = hub.copy_of("anna");
     copy.sync();
     anna.ok(&["note", "at work"]);
     anna.sync();

@@ -94,13 +94,7 @@ fn a_copy_that_stops_sharing_leaves_the_originals_data_at_the_remote() {
     let anna = hub.clone("anna");
     anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
     anna.sync();
-    let copied = std::process::Command::new("cp")
-        .args(["-a", "anna", "copy"])
-        .current_dir(hub.folder.path())
-        .status()
-        .unwrap();
-    assert!(copied.success());
-    let told = hub.known("copy").ok(&["sync", "off", "--erase"]);
+    let told = hub.copy_of("anna").ok(&["sync", "off", "--erase"]);
     assert!(told.contains("nothing was removed: this copy has sent nothing yet"), "{told}");
     assert_eq!(hub.refs("refs/leftoff/v1").len(), 1);
 }

@@ -179,7 +179,7 @@ pub(super) struct Evaluated {
     pub(super) found: Option<String>,
     /// True if the result of the expression is itself a list of what is missing.
     pub(super) names_what_is_missing: bool,
-    /// The name of the missing evidence because of which the expression could not be evaluated.
+    /// The evidence that the expression reads and nobody submitted. The expression was not evaluated.
     pub(super) absent: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verd
     Ok(verdict.unwrap_or_else(Verdict::failed).needing(needed))
 }
 
-/// The answer of git, or why there is none.
+/// Returns what git printed. The error says why git did not answer.
 fn ask(around: &Surroundings<'_>, words: &[&str]) -> std::result::Result<String, String> {
     let mut git = about(&around.root);
     // The worktree is named explicitly, because `core.worktree` in the repository's configuration could name another
